@@ -1,0 +1,27 @@
+# Warnings, sanitizers, ccache and mold: how every target of ours is compiled.
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  # base_dir makes paths relative, so a clone in another folder hits the same cache entries;
+  # precompiled headers need the two sloppiness flags.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE})
+endif()
+
+find_program(MOLD mold)
+if(MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()
+
+# Debug information names files relative to the source tree: shorter, and equal in every clone.
+add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
+set(CMAKE_CXX_FLAGS_DEBUG "-Og -g1")
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+
+set(BERTH_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror)
+
+if(BERTH_SANITIZE)
+  add_compile_options(-fsanitize=${BERTH_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${BERTH_SANITIZE})
+endif()

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/record.h"
+
+#include <fmt/format.h>
+
+namespace berth::record {
+
+namespace detail {
+
+void append_quoted(std::string& text, std::string_view string) {
+  text += '"';
+  std::size_t plain = 0;  // From here on nothing has been appended yet.
+  for (std::size_t at = 0; at < string.size(); ++at) {
+    const auto byte = static_cast<unsigned char>(string[at]);
+    if (byte >= 0x20 && byte != '"' && byte != '\\') continue;
+    text.append(string, plain, at - plain);
+    plain = at + 1;
+    if (byte < 0x20) {
+      text += fmt::format("\\u{:04x}", byte);
+    } else {
+      text += {'\\', string[at]};
+    }
+  }
+  text.append(string, plain);
+  text += '"';
+}
+
+void append_integer(std::string& text, std::int64_t number) {
+  const fmt::format_int digits(number);
+  text.append(digits.data(), digits.size());
+}
+
+void append_integer(std::string& text, std::uint64_t number) {
+  const fmt::format_int digits(number);
+  text.append(digits.data(), digits.size());
+}
+
+}  // namespace detail
+
+Result<json::value> parse(std::string_view text, json::storage_ptr storage) {
+  json::parse_options options;
+  options.max_depth = 64;
+  unsigned char scratch[4096];
+  json::stream_parser parser(std::move(storage), options, scratch);
+  boost::system::error_code failed;
+  const std::size_t read = parser.write_some(text.data(), text.size(), failed);
+  if (!failed && read < text.size()) failed = json::error::extra_data;
+  if (!failed) parser.finish(failed);
+  if (!failed) return parser.release();
+  return fail(Code::InvalidArgument,
+              fmt::format("not valid JSON: {} at byte {}", failed.message(), read));
+}
+
+}  // namespace berth::record

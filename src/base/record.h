@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plain structs to JSON and back, by description: BOOST_DESCRIBE_STRUCT(Job, (), (name, status)).
+//
+// For our own records (database rows, messages between server and node), where the JSON keys are
+// the member names. Formats that others define are written by hand in wire/. Reading is tolerant: a
+// key that is missing leaves the member's initialiser, an unknown key is skipped, so that a newer
+// reader takes older records as they are. Text leaves out what is blank and starts blank, so a
+// member that once started blank must always do so.
+#pragma once
+
+#include <boost/describe.hpp>
+#include <boost/json.hpp>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "base/id.h"
+#include "base/result.h"
+
+namespace berth::record {
+
+namespace json = boost::json;
+
+template <typename T>
+json::value encode(const T& value);
+template <typename T>
+Status decode_into(const json::value& from, T& value);
+
+namespace detail {
+
+template <typename T>
+struct IsVector : std::false_type {};
+template <typename T>
+struct IsVector<std::vector<T>> : std::true_type {};
+template <typename T>
+struct IsMap : std::false_type {};
+template <typename T>
+struct IsMap<std::map<std::string, T>> : std::true_type {};
+template <typename T>
+struct IsOptional : std::false_type {};
+template <typename T>
+struct IsOptional<std::optional<T>> : std::true_type {};
+template <typename T>
+struct IsId : std::false_type {};
+template <typename T>
+struct IsId<Id<T>> : std::true_type {};
+template <typename T>
+struct IsDuration : std::false_type {};
+template <typename R, typename P>
+struct IsDuration<std::chrono::duration<R, P>> : std::true_type {};
+template <typename T>
+struct IsTime : std::false_type {};
+template <typename C, typename D>
+struct IsTime<std::chrono::time_point<C, D>> : std::true_type {};
+
+inline tl::unexpected<Error> mismatch(std::string_view wanted) {
+  return fail(Code::InvalidArgument, "expected " + std::string(wanted));
+}
+
+template <typename T>
+using Members = boost::describe::describe_members<T, boost::describe::mod_public>;
+
+template <typename T>
+json::value encode_struct(const T& value) {
+  json::object object;
+  object.reserve(boost::mp11::mp_size<Members<T>>::value);
+  boost::mp11::mp_for_each<Members<T>>(
+      [&](auto member) { object.emplace(member.name, encode(value.*member.pointer)); });
+  return object;
+}
+
+template <typename T>
+Status decode_struct(const json::value& from, T& value) {
+  if (!from.is_object()) return mismatch("an object");
+  Status status = Done{};
+  boost::mp11::mp_for_each<Members<T>>([&](auto member) {
+    const json::value* found = from.get_object().if_contains(member.name);
+    if (!status || found == nullptr) return;
+    Status decoded = decode_into(*found, value.*member.pointer);
+    if (decoded) return;
+    Error error = decoded.error();
+    error.target = error.target.empty() ? member.name : member.name + ("." + error.target);
+    status = fail(std::move(error));
+  });
+  return status;
+}
+
+template <typename T>
+Status decode_enum(const json::value& from, T& value) {
+  if (!from.is_string()) return mismatch("text");
+  const json::string& name = from.get_string();
+  if (boost::describe::enum_from_string(std::string(name).c_str(), value)) return Done{};
+  return fail(Code::InvalidArgument, "unknown value '" + std::string(name) + "'");
+}
+
+template <typename T>
+Status decode_number(const json::value& from, T& value) {
+  boost::system::error_code failed;
+  value = from.to_number<T>(failed);
+  if (failed) return mismatch("a number");
+  return Done{};
+}
+
+template <typename T>
+Status decode_vector(const json::value& from, T& value) {
+  if (!from.is_array()) return mismatch("a list");
+  value.clear();
+  for (const json::value& element : from.get_array()) {
+    value.emplace_back();
+    TRY(decode_into(element, value.back()));
+  }
+  return Done{};
+}
+
+template <typename T>
+Status decode_map(const json::value& from, T& value) {
+  if (!from.is_object()) return mismatch("an object");
+  value.clear();
+  for (const auto& [key, element] : from.get_object()) {
+    TRY(decode_into(element, value[std::string(key)]));
+  }
+  return Done{};
+}
+
+}  // namespace detail
+
+template <typename T>
+json::value encode(const T& value) {
+  if constexpr (std::is_same_v<T, json::value> || std::is_same_v<T, json::object>) {
+    return value;
+  } else if constexpr (std::is_same_v<T, std::string> || std::is_arithmetic_v<T>) {
+    return json::value(value);
+  } else if constexpr (std::is_enum_v<T>) {
+    return json::value(boost::describe::enum_to_string(value, "?"));
+  } else if constexpr (detail::IsOptional<T>::value) {
+    return value ? encode(*value) : json::value(nullptr);
+  } else if constexpr (detail::IsId<T>::value) {
+    return json::value(value.text);
+  } else if constexpr (detail::IsDuration<T>::value) {
+    return json::value(value.count());
+  } else if constexpr (detail::IsTime<T>::value) {
+    return json::value(value.time_since_epoch().count());
+  } else if constexpr (detail::IsVector<T>::value) {
+    json::array array;
+    for (const auto& element : value) array.push_back(encode(element));
+    return array;
+  } else if constexpr (detail::IsMap<T>::value) {
+    json::object object;
+    for (const auto& [key, element] : value) object[key] = encode(element);
+    return object;
+  } else {
+    return detail::encode_struct(value);
+  }
+}
+
+template <typename T>
+Status decode_into(const json::value& from, T& value) {
+  if constexpr (std::is_same_v<T, json::value>) {
+    value = from;
+    return Done{};
+  } else if constexpr (std::is_same_v<T, json::object>) {
+    if (!from.is_object()) return detail::mismatch("an object");
+    value = from.get_object();
+    return Done{};
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    if (!from.is_string()) return detail::mismatch("text");
+    value = std::string(from.get_string());
+    return Done{};
+  } else if constexpr (std::is_same_v<T, bool>) {
+    if (!from.is_bool()) return detail::mismatch("true or false");
+    value = from.get_bool();
+    return Done{};
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    return detail::decode_number(from, value);
+  } else if constexpr (std::is_enum_v<T>) {
+    return detail::decode_enum(from, value);
+  } else if constexpr (detail::IsOptional<T>::value) {
+    value.reset();
+    return from.is_null() ? Status(Done{}) : decode_into(from, value.emplace());
+  } else if constexpr (detail::IsId<T>::value) {
+    return decode_into(from, value.text);
+  } else if constexpr (detail::IsDuration<T>::value) {
+    typename T::rep count{};
+    TRY(decode_into(from, count));
+    value = T(count);
+    return Done{};
+  } else if constexpr (detail::IsTime<T>::value) {
+    typename T::duration since_epoch{};
+    TRY(decode_into(from, since_epoch));
+    value = T(since_epoch);
+    return Done{};
+  } else if constexpr (detail::IsVector<T>::value) {
+    return detail::decode_vector(from, value);
+  } else if constexpr (detail::IsMap<T>::value) {
+    return detail::decode_map(from, value);
+  } else {
+    return detail::decode_struct(from, value);
+  }
+}
+
+namespace detail {
+
+void append_quoted(std::string& text, std::string_view string);
+void append_integer(std::string& text, std::int64_t number);
+void append_integer(std::string& text, std::uint64_t number);
+
+template <typename T>
+void append(std::string& text, const T& value);
+
+/// Nothing was said: an empty text, list or map, no value, null or false.
+template <typename T>
+bool is_blank(const T& value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return !value;
+  } else if constexpr (IsOptional<T>::value) {
+    return !value.has_value();
+  } else if constexpr (IsId<T>::value) {
+    return value.text.empty();
+  } else if constexpr (std::is_same_v<T, json::value>) {
+    return value.is_null();
+  } else if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, json::object> ||
+                       IsVector<T>::value || IsMap<T>::value) {
+    return value.empty();
+  } else {
+    return false;
+  }
+}
+
+/// Leaves out members that are blank and would be blank without being mentioned: most of a job's.
+template <typename T>
+void append_members(std::string& text, const T& value) {
+  static const T kInitial{};
+  char before = '{';
+  boost::mp11::mp_for_each<Members<T>>([&](auto member) {
+    if (is_blank(value.*member.pointer) && is_blank(kInitial.*member.pointer)) return;
+    text += before;
+    text += '"';
+    text += member.name;
+    text += "\":";
+    append(text, value.*member.pointer);
+    before = ',';
+  });
+  text += before == '{' ? "{}" : "}";
+}
+
+template <typename T>
+void append_elements(std::string& text, const T& value) {
+  text += '[';
+  for (const auto& element : value) {
+    if (&element != &value.front()) text += ',';
+    append(text, element);
+  }
+  text += ']';
+}
+
+template <typename T>
+void append_entries(std::string& text, const T& value) {
+  char before = '{';
+  for (const auto& [key, element] : value) {
+    text += before;
+    append_quoted(text, key);
+    text += ':';
+    append(text, element);
+    before = ',';
+  }
+  text += before == '{' ? "{}" : "}";
+}
+
+/// Writes what encode() builds, without building it: a third of the time.
+template <typename T>
+void append(std::string& text, const T& value) {
+  if constexpr (std::is_same_v<T, std::string>) {
+    append_quoted(text, value);
+  } else if constexpr (std::is_same_v<T, bool>) {
+    text += value ? "true" : "false";
+  } else if constexpr (std::is_integral_v<T>) {
+    using Wide = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
+    append_integer(text, static_cast<Wide>(value));
+  } else if constexpr (std::is_enum_v<T>) {
+    append_quoted(text, boost::describe::enum_to_string(value, "?"));
+  } else if constexpr (IsOptional<T>::value) {
+    if (value) {
+      append(text, *value);
+    } else {
+      text += "null";
+    }
+  } else if constexpr (IsId<T>::value) {
+    append_quoted(text, value.text);
+  } else if constexpr (IsDuration<T>::value) {
+    append(text, value.count());
+  } else if constexpr (IsTime<T>::value) {
+    append(text, value.time_since_epoch().count());
+  } else if constexpr (IsVector<T>::value) {
+    append_elements(text, value);
+  } else if constexpr (IsMap<T>::value) {
+    append_entries(text, value);
+  } else if constexpr (boost::describe::has_describe_members<T>::value) {
+    append_members(text, value);
+  } else {
+    text += json::serialize(encode(value));
+  }
+}
+
+}  // namespace detail
+
+/// Parses JSON text with our limits (depth 64); the message says at which byte it broke.
+Result<json::value> parse(std::string_view text, json::storage_ptr storage = {});
+
+template <typename T>
+Result<T> decode(const json::value& from) {
+  T value{};
+  TRY(decode_into(from, value));
+  return value;
+}
+
+template <typename T>
+Result<T> decode_text(std::string_view text) {
+  // The parsed value lives only here: it is laid out in one piece and thrown away whole.
+  unsigned char memory[8192];
+  json::monotonic_resource storage(memory, sizeof memory);
+  const json::value parsed = TRY(parse(text, &storage));
+  return decode<T>(parsed);
+}
+
+template <typename T>
+std::string encode_text(const T& value) {
+  std::string text;
+  text.reserve(2048);
+  detail::append(text, value);
+  return text;
+}
+
+}  // namespace berth::record

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/record.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "base/clock.h"
+
+namespace berth::record {
+namespace {
+
+enum class Colour { Red, Green };
+BOOST_DESCRIBE_ENUM(Colour, Red, Green)
+
+struct Inner {
+  int count = 7;
+  std::optional<std::string> note{};
+};
+BOOST_DESCRIBE_STRUCT(Inner, (), (count, note))
+
+struct Outer {
+  Id<struct OuterTag> id{};
+  Colour colour = Colour::Red;
+  std::vector<Inner> inner{};
+  std::map<std::string, std::string> tags{};
+  WallTime at{};
+  std::chrono::seconds length{};
+  std::int64_t large = 0;
+  double ratio = 0;
+  bool flag = false;
+  json::object rest{};
+};
+BOOST_DESCRIBE_STRUCT(Outer, (), (id, colour, inner, tags, at, length, large, ratio, flag, rest))
+
+TEST(Record, ComesBackAsItWas) {
+  const Outer outer{.id = {"x"},
+                    .colour = Colour::Green,
+                    .inner = {{.count = 1, .note = "n"}, {}},
+                    .tags = {{"k", "v"}},
+                    .at = WallTime(Duration(123)),
+                    .length = std::chrono::seconds(9),
+                    .large = 9'007'199'254'740'993,
+                    .ratio = 0.1,
+                    .flag = true,
+                    .rest = {{"free", {1, 2}}}};
+  const Outer back = decode_text<Outer>(encode_text(outer)).value();
+
+  EXPECT_EQ(back.id, outer.id);
+  EXPECT_EQ(back.colour, Colour::Green);
+  ASSERT_EQ(back.inner.size(), 2u);
+  EXPECT_EQ(back.inner[0].note, "n");
+  EXPECT_EQ(back.inner[1].note, std::nullopt);
+  EXPECT_EQ(back.tags, outer.tags);
+  EXPECT_EQ(back.at, outer.at);
+  EXPECT_EQ(back.length, outer.length);
+  EXPECT_EQ(back.large, outer.large);
+  EXPECT_EQ(back.ratio, outer.ratio);
+  EXPECT_TRUE(back.flag);
+  EXPECT_EQ(back.rest, outer.rest);
+}
+
+TEST(Record, ItsTextIsReadAsTheSameValue) {
+  const Outer outer{.id = {"quote \" back \\ line \n nul \0 end"},
+                    .inner = {{.note = "\x1f"}, {}, {.count = -5}},
+                    .tags = {{"", "a"}, {"\t", "ü"}},
+                    .large = std::numeric_limits<std::int64_t>::min(),
+                    .ratio = 1e300};
+  for (const Outer& value : {outer, Outer{}}) {
+    EXPECT_EQ(encode(decode_text<Outer>(encode_text(value)).value()), encode(value));
+  }
+}
+
+struct Spoken {
+  std::string word = "hello";
+  std::string other{};
+  bool flag = true;
+};
+BOOST_DESCRIBE_STRUCT(Spoken, (), (word, other, flag))
+
+TEST(Record, TextLeavesOutWhatIsBlankOnlyWhereItStartsBlank) {
+  EXPECT_EQ(encode_text(Spoken{.word = "", .other = "", .flag = false}),
+            R"({"word":"","flag":false})");
+  EXPECT_EQ(encode_text(Inner{}), R"({"count":7})");
+}
+
+TEST(Record, MissingKeysKeepTheirDefaultsAndUnknownOnesAreSkipped) {
+  const Inner inner = decode_text<Inner>(R"({"from_the_future": []})").value();
+  EXPECT_EQ(inner.count, 7);
+}
+
+TEST(Record, AnErrorNamesTheField) {
+  const auto wrong = decode_text<Outer>(R"({"inner": [{"count": "many"}]})");
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().target, "inner.count");
+  const auto colour = decode_text<Outer>(R"({"colour": "Blue"})");
+  ASSERT_FALSE(colour);
+  EXPECT_EQ(colour.error().target, "colour");
+  EXPECT_EQ(colour.error().message, "unknown value 'Blue'");
+}
+
+TEST(Record, ANumberThatDoesNotFitIsRefused) {
+  EXPECT_FALSE(decode_text<Inner>(R"({"count": 99999999999})"));
+  EXPECT_FALSE(decode_text<Inner>(R"({"count": 1.5})"));
+}
+
+TEST(Parse, SaysWhereTheTextBreaks) {
+  const auto broken = parse(R"({"a": !})");
+  ASSERT_FALSE(broken);
+  EXPECT_NE(broken.error().message.find("at byte 6"), std::string::npos) << broken.error().message;
+  EXPECT_FALSE(parse(""));
+  EXPECT_FALSE(parse("{"));
+  EXPECT_FALSE(parse("{} {}"));
+  EXPECT_FALSE(parse("\"\xff\""));
+}
+
+TEST(Parse, DeepNestingEndsBeforeTheStackDoes) {
+  EXPECT_TRUE(parse(std::string(60, '[') + std::string(60, ']')));
+  EXPECT_FALSE(parse(std::string(100'000, '[')));
+}
+
+}  // namespace
+}  // namespace berth::record

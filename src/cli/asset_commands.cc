@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/asset_commands.h"
+
+#include "base/text.h"
+#include "cli/given.h"
+#include "wire/arm/resource.h"
+#include "wire/yaml/asset.h"
+
+namespace berth::cli {
+namespace {
+
+using model::AssetKind;
+
+constexpr Column kContainerColumns[] = {
+    {"Name", "name"}, {"Latest version", "latest_version"}, {"Description", "description"}};
+constexpr Column kVersionColumns[] = {{"Name", "name"},
+                                      {"Version", "version"},
+                                      {"Type", "type"},
+                                      {"Path", "path"},
+                                      {"Created", "creation_context.created_at"}};
+constexpr Column kSummary[] = {{"Name", "name"},
+                               {"Version", "version"},
+                               {"Latest version", "latest_version"},
+                               {"Type", "type"},
+                               {"Path", "path"},
+                               {"Image", "image"},
+                               {"Build", "build.path"},
+                               {"Description", "description"},
+                               {"Tags", "tags"},
+                               {"Created", "creation_context.created_at"}};
+
+std::string_view noun(AssetKind kind) {
+  return kind == AssetKind::Environment ? "environment" : "data asset";
+}
+
+std::string collection_path(const Context& context, AssetKind kind, const std::string& below = {}) {
+  return context.client.workspace_path(fmt::format("/{}{}", model::to_collection(kind), below));
+}
+
+std::string version_path(const Context& context, AssetKind kind, const std::string& name,
+                         const std::string& version) {
+  return collection_path(context, kind, fmt::format("/{}/versions/{}", name, version));
+}
+
+std::string text_at(const json::object& resource, std::string_view key) {
+  const json::value* found = resource.if_contains(key);
+  return found != nullptr && found->is_string() ? std::string(found->get_string()) : "";
+}
+
+Result<std::string> next_version(Context& context, AssetKind kind, const std::string& name) {
+  const auto container = context.client.get(collection_path(context, kind, "/" + name));
+  if (!container && container.error().code == Code::NotFound) return std::string("1");
+  if (!container) return fail(container.error());
+  const json::value* properties = container->if_contains("properties");
+  const bool has_properties = properties != nullptr && properties->is_object();
+  const std::string next = has_properties ? text_at(properties->get_object(), "nextVersion") : "";
+  return next.empty() ? "1" : next;
+}
+
+Result<json::object> latest_version(Context& context, AssetKind kind, const std::string& name) {
+  // listViewType=All: an archived version may still be asked for by name.
+  const json::array found = TRY(context.client.list(
+      collection_path(context, kind,
+                      "/" + name + "/versions?$orderBy=createdtime%20desc&$top=1&listViewType=All"),
+      1));
+  if (found.empty() || !found[0].is_object()) {
+    return fail(Code::NotFound, fmt::format("no {} '{}'", noun(kind), name));
+  }
+  return found[0].get_object();
+}
+
+/// The version that -v or -l names; the latest one when neither is given.
+Result<json::object> chosen_version(Context& context, AssetKind kind) {
+  const std::string name = TRY(required_name(context, noun(kind)));
+  const std::string version = context.arguments.get("version");
+  const std::string label = context.arguments.get("label", "latest");
+  if (!version.empty()) {
+    TRY(check_name(version, "version"));
+    return context.client.get(version_path(context, kind, name, version));
+  }
+  if (label != "latest") {
+    return fail(Code::NotSupported, fmt::format("no label '{}'; there is 'latest'", label));
+  }
+  return latest_version(context, kind, name);
+}
+
+Status change(json::object& properties, const std::string& assignment) {
+  const std::size_t equals = assignment.find('=');
+  const std::string key = assignment.substr(0, equals);
+  const std::string value = equals == std::string::npos ? "" : assignment.substr(equals + 1);
+  const bool is_tag = key.starts_with("tags.") && key.size() > 5;
+  if (equals == std::string::npos || (key != "description" && !is_tag)) {
+    return fail(Code::InvalidArgument,
+                fmt::format("cannot set '{}': description=… and tags.<key>=… can be changed, "
+                            "anything else needs a new version",
+                            assignment));
+  }
+  if (!is_tag) {
+    properties["description"] = value;
+  } else {
+    json::value& tags = properties["tags"];
+    if (!tags.is_object()) tags = json::object();
+    tags.get_object()[key.substr(5)] = value;
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Result<int> put_asset(Context& context, model::Asset asset) {
+  TRY(check_name(asset.name, noun(asset.kind)));
+  const bool is_numbered = asset.version.empty();
+  constexpr int kTries = 3;
+  for (int tries = 1;; ++tries) {
+    if (is_numbered) asset.version = TRY(next_version(context, asset.kind, asset.name));
+    const json::object resource = wire::arm::to_json(asset, context.client.workspace());
+    const auto made =
+        context.client.put(version_path(context, asset.kind, asset.name, asset.version),
+                           {{"properties", resource.at("properties")}});
+    const bool was_taken = !made && made.error().code == Code::Conflict;
+    if (was_taken && is_numbered && tries < kTries) continue;
+    if (!made) return fail(made.error());
+    TRY(context.print({.value = wire::yaml::asset_view(asset.kind, *made), .columns = kSummary}));
+    return 0;
+  }
+}
+
+Result<int> list_assets(Context& context, AssetKind kind) {
+  const std::size_t most = TRY(most_results(context));
+  const std::string name = context.arguments.get("name");
+  if (!name.empty()) TRY(check_name(name, noun(kind)));
+  const std::string below = name.empty() ? "?" : "/" + name + "/versions?";
+  const json::array found =
+      TRY(context.client.list(collection_path(context, kind, below + view_query(context)), most));
+  json::array views;
+  for (const json::value& resource : found) {
+    if (resource.is_object()) views.push_back(wire::yaml::asset_view(kind, resource.get_object()));
+  }
+  const std::span<const Column> columns =
+      name.empty() ? std::span<const Column>(kContainerColumns) : kVersionColumns;
+  TRY(context.print({.value = std::move(views), .columns = columns}));
+  return 0;
+}
+
+Result<int> show_asset(Context& context, AssetKind kind) {
+  const json::object resource = TRY(chosen_version(context, kind));
+  TRY(context.print({.value = wire::yaml::asset_view(kind, resource), .columns = kSummary}));
+  return 0;
+}
+
+Result<int> update_asset(Context& context, AssetKind kind) {
+  const std::vector<std::string> assignments = context.arguments.all("set");
+  if (assignments.empty()) return wrong_usage(context, "nothing to change: --set key=value");
+  json::object resource = TRY(chosen_version(context, kind));
+  json::object& properties = resource.at("properties").as_object();
+  for (const std::string& assignment : assignments) TRY(change(properties, assignment));
+  const json::object changed =
+      TRY(context.client.put(text_at(resource, "id"), {{"properties", properties}}));
+  TRY(context.print({.value = wire::yaml::asset_view(kind, changed), .columns = kSummary}));
+  return 0;
+}
+
+Result<int> archive_asset(Context& context, AssetKind kind, bool archived) {
+  const std::string name = TRY(required_name(context, noun(kind)));
+  const bool one_version = context.arguments.has("version") || context.arguments.has("label");
+  json::object resource = one_version
+                              ? TRY(chosen_version(context, kind))
+                              : TRY(context.client.get(collection_path(context, kind, "/" + name)));
+  json::object& properties = resource.at("properties").as_object();
+  properties["isArchived"] = archived;
+  TRY(context.client.put(text_at(resource, "id"), {{"properties", properties}}));
+  return 0;
+}
+
+}  // namespace berth::cli

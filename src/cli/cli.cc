@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/cli.h"
+
+#include <csignal>
+
+#include "base/text.h"
+#include "base/version.h"
+#include "cli/command.h"
+#include "cli/help.h"
+#include "cli/parse.h"
+
+namespace berth::cli {
+namespace {
+
+/// The command that the words begin with; the longest one wins.
+const Command* find_command(std::span<const Command> commands, std::span<const std::string> words) {
+  const Command* found = nullptr;
+  for (const Command& command : commands) {
+    const auto wanted = split(command.words, ' ');
+    const bool begins =
+        words.size() >= wanted.size() && std::ranges::equal(wanted, words.first(wanted.size()));
+    if (begins && (found == nullptr || found->words.size() < command.words.size()))
+      found = &command;
+  }
+  return found;
+}
+
+std::vector<std::string_view> verbs_of(std::span<const Command> commands, std::string_view group) {
+  std::vector<std::string_view> verbs;
+  for (const Command& command : commands) {
+    const auto words = split(command.words, ' ');
+    if (words.size() > 1 && words[0] == group) verbs.push_back(words[1]);
+  }
+  return verbs;
+}
+
+std::vector<std::string_view> first_words(std::span<const Command> commands) {
+  std::vector<std::string_view> words = {"version", "help", "node"};
+  for (const Command& command : commands) words.push_back(split(command.words, ' ')[0]);
+  return words;
+}
+
+int unknown_command(const Console& console, std::span<const Command> commands,
+                    std::span<const std::string> words) {
+  const auto verbs = verbs_of(commands, words[0]);
+  const bool is_group = !verbs.empty() && words.size() > 1;
+  const std::string wrong = is_group ? words[0] + " " + words[1] : words[0];
+  const auto near = is_group ? nearest(words[1], verbs) : nearest(words[0], first_words(commands));
+  std::string message = fmt::format("'berth {}' is not a command", wrong);
+  if (near) {
+    message += fmt::format("; did you mean 'berth {}{}'?", is_group ? words[0] + " " : "", *near);
+  }
+  console.error(message);
+  console.note(is_group
+                   ? fmt::format("'berth {} --help' lists the commands of {}", words[0], words[0])
+                   : "'berth --help' lists the commands");
+  return 2;
+}
+
+bool is_help(std::string_view word) { return word == "-h" || word == "--help" || word == "help"; }
+
+Result<model::Workspace> scope_of(const Arguments& arguments, const Place& place) {
+  model::Workspace workspace;
+  const std::string chosen = place.variable("BERTH_WORKSPACE");
+  workspace.name =
+      arguments.get("workspace-name", chosen.empty() ? model::kDefaultWorkspace : chosen);
+  workspace.resource_group = arguments.get("resource-group", model::kDefaultResourceGroup);
+  workspace.subscription = arguments.get("subscription", model::kDefaultSubscription);
+  for (const auto& name : {workspace.name, workspace.resource_group, workspace.subscription}) {
+    if (is_resource_name(name)) continue;
+    return fail(Code::InvalidArgument,
+                fmt::format("'{}' cannot be the name of a workspace, group or subscription", name));
+  }
+  return workspace;
+}
+
+Result<OutputOptions> output_of(const Arguments& arguments) {
+  OutputOptions options{.query = arguments.get("query")};
+  if (arguments.has("output")) options.format = TRY(format_from(arguments.get("output")));
+  return options;
+}
+
+Result<int> run_command(const Command& command, const Arguments& arguments, const Place& place,
+                        const Console& console, OutputOptions output) {
+  const Locate locate = [&](bool again) -> Result<Endpoint> {
+    if (!again) {
+      if (auto found = find_server(place)) return found;
+    }
+    return ensure_server(place, console);
+  };
+  Client client(locate, TRY(scope_of(arguments, place)), console);
+  Context context{.arguments = arguments,
+                  .place = place,
+                  .console = console,
+                  .client = client,
+                  .output = std::move(output)};
+  return command.run(context);
+}
+
+int misused(const Console& console, const Command& command, const Error& error) {
+  console.error(error.message);
+  console.note(fmt::format("{}\n'berth {} --help' tells more", usage_line(command), command.words));
+  return 2;
+}
+
+std::string explained(const Error& error) {
+  if (error.target.empty() || error.message.find(error.target) != std::string::npos) {
+    return error.message;
+  }
+  return fmt::format("{}: {}", error.target, error.message);
+}
+
+int run_words(const Command& command, std::span<const std::string> words, Console& console,
+              const Result<Place>& place) {
+  const auto arguments = parse(command, words);
+  if (!arguments) return misused(console, command, arguments.error());
+  if (arguments->has("help")) return console.out(command_help(command)) ? 0 : 1;
+  console.only_errors = arguments->has("only-show-errors");
+  console.verbose = arguments->has("verbose") || arguments->has("debug");
+  auto output = output_of(*arguments);
+  if (!output) return misused(console, command, output.error());
+  const auto status = place ? run_command(command, *arguments, *place, console, std::move(*output))
+                            : Result<int>(tl::unexpect, place.error());
+  if (status) return *status;
+  console.error(explained(status.error()));
+  return 1;
+}
+
+}  // namespace
+
+int run(std::span<const std::string> words, Console console, const Result<Place>& place) {
+  const std::vector<Command> commands = all_commands();
+  if (words.empty() || is_help(words[0])) return console.out(guide(commands)) ? 0 : 1;
+  if (words[0] == "version" || words[0] == "--version") {
+    return console.out(fmt::format("berth {}\n", kVersion)) ? 0 : 1;
+  }
+  if (const Command* command = find_command(commands, words)) {
+    return run_words(*command, words.subspan(split(command->words, ' ').size()), console, place);
+  }
+  if (!verbs_of(commands, words[0]).empty() && (words.size() == 1 || is_help(words[1]))) {
+    return console.out(group_help(words[0], commands)) ? 0 : 1;
+  }
+  return unknown_command(console, commands, words);
+}
+
+int run(std::span<const std::string> words) {
+  // A reader that went away is an error of the write, not the end of us.
+  std::signal(SIGPIPE, SIG_IGN);
+  const auto place = current_place();
+  const bool allow_color =
+      place && place->variable("NO_COLOR").empty() && place->variable("TERM") != "dumb";
+  return run(words, process_console(allow_color), place);
+}
+
+}  // namespace berth::cli

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace berth::cli {
+
+/// Where a command prints: its answer to `out`, everything else to `err`. Tests give it files.
+struct Console {
+  int out_fd = 1;
+  int err_fd = 2;
+  bool out_is_terminal = false;
+  bool err_is_terminal = false;
+  bool out_has_color = false;
+  bool err_has_color = false;
+  int width = 80;            ///< Of the terminal, in columns.
+  bool only_errors = false;  ///< --only-show-errors
+  bool verbose = false;      ///< --verbose, --debug
+
+  /// Unavailable when nobody reads any more (a closed pipe).
+  Status out(std::string_view text) const;
+
+  void error(std::string_view message) const;    ///< "error: …"
+  void warning(std::string_view message) const;  ///< "warning: …"
+  void note(std::string_view message) const;     ///< One line, unless --only-show-errors.
+  void detail(std::string_view message) const;   ///< One line, with --verbose only.
+
+  /// A line that the next one replaces; only on a terminal. clear_progress() takes it away.
+  void progress(std::string_view message) const;
+  void clear_progress() const;
+};
+
+/// stdout and stderr as they are. NO_COLOR and TERM=dumb turn colours off.
+Console process_console(bool allow_color);
+
+/// Text of others made safe to show: control characters are escaped, broken UTF-8 replaced.
+std::string printable(std::string_view text);
+
+}  // namespace berth::cli

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/discovery.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "base/record.h"
+#include "base/text.h"
+#include "io/file.h"
+#include "io/http_client.h"
+
+namespace berth::cli {
+namespace {
+
+constexpr std::chrono::seconds kStartTimeout{30};
+constexpr std::chrono::seconds kLeaveTimeout{30};
+
+Result<std::string> read_token(const Place& place) {
+  const std::string path = place.home + "/owner.token";
+  const auto token = io::read_file(path, 4096);
+  if (!token) {
+    return fail(token.error().code, "cannot read the owner's token: " + token.error().message);
+  }
+  return std::string(trim(*token));
+}
+
+Result<Endpoint> remote_server(const Place& place) {
+  Endpoint endpoint{.base_url = place.variable("BERTH_URL"),
+                    .token = place.variable("BERTH_TOKEN"),
+                    .authority_file = place.variable("BERTH_CA"),
+                    .is_ours = false};
+  while (endpoint.base_url.ends_with('/')) endpoint.base_url.pop_back();
+  const bool is_url = starts_with_ignoring_case(endpoint.base_url, "https://") ||
+                      starts_with_ignoring_case(endpoint.base_url, "http://");
+  if (!is_url) {
+    return fail(Code::InvalidArgument,
+                "BERTH_URL must start with https:// (or http:// on loopback)");
+  }
+  if (endpoint.token.empty()) {
+    return fail(Code::Unauthenticated, "BERTH_URL is set but BERTH_TOKEN is not");
+  }
+  return endpoint;
+}
+
+bool answers(const Endpoint& endpoint) {
+  io::HttpClient client({.authority_file = endpoint.authority_file});
+  const auto response = client.send({.url = endpoint.base_url + "/berth/v1/status",
+                                     .headers = {{"Authorization", "Bearer " + endpoint.token}},
+                                     .timeout = std::chrono::seconds(5),
+                                     .connect_timeout = std::chrono::seconds(2)});
+  return response.has_value();
+}
+
+std::optional<Endpoint> answering_server(const Place& place) {
+  const auto endpoint = find_server(place);
+  if (!endpoint || !answers(*endpoint)) return std::nullopt;
+  return *endpoint;
+}
+
+/// A server on its way out holds the state directory until it is gone; one on its way in answers
+/// soon.
+std::optional<Endpoint> wait_for_other(const Place& place) {
+  const auto deadline = std::chrono::steady_clock::now() + kLeaveTimeout;
+  while (running_server(place) && std::chrono::steady_clock::now() < deadline) {
+    if (auto endpoint = answering_server(place)) return endpoint;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  return std::nullopt;
+}
+
+struct Pipe {
+  io::Descriptor reading{};
+  io::Descriptor writing{};
+};
+
+Result<Pipe> make_pipe() {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return fail(io::error_from_errno(errno, "cannot make a pipe"));
+  return Pipe{io::Descriptor(ends[0]), io::Descriptor(ends[1])};
+}
+
+/// What the starting server has to say: "ready", or why it gave up.
+Result<std::string> read_report(int fd) {
+  const auto deadline = std::chrono::steady_clock::now() + kStartTimeout;
+  std::string report;
+  while (report.find('\n') == std::string::npos) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+        deadline - std::chrono::steady_clock::now());
+    pollfd waiting{.fd = fd, .events = POLLIN, .revents = 0};
+    const int ready = left.count() > 0 ? poll(&waiting, 1, static_cast<int>(left.count())) : 0;
+    if (ready == 0) return fail(Code::Unavailable, "it did not get ready in 30 seconds");
+    char buffer[1024];
+    const ssize_t size = ready > 0 ? read(fd, buffer, sizeof buffer) : -1;
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0) break;
+    report.append(buffer, static_cast<std::size_t>(size));
+  }
+  return report;
+}
+
+Status spawn_server(const Place& place, const std::string& log_path) {
+  Pipe report = TRY(make_pipe());
+  const std::string fd = std::to_string(report.writing.get());
+  const std::string program = TRY(io::own_executable());
+  TRY(io::spawn(
+      {.command = {program, "server", "--home", place.home, "--background", "--ready-fd", fd},
+       .environment = place.environment,
+       .working_directory = place.home,
+       .stdout_path = log_path,
+       .new_session = true,
+       .inherit = {report.writing.get()}}));
+  report.writing.reset();
+  const std::string said = TRY(read_report(report.reading.get()));
+  const std::string_view line = trim(said);
+  if (line == "ready") return Done{};
+  if (line.empty()) return fail(Code::Internal, "it ended without saying why");
+  return fail(Code::Internal, std::string(line));
+}
+
+Result<Endpoint> start_server(const Place& place, const Console& console) {
+  const std::string log_path = place.home + "/logs/server.log";
+  TRY(io::make_directories(place.home, 0700));
+  TRY(io::make_directories(place.home + "/logs", 0700));
+  const io::FileLock lock = TRY(io::FileLock::lock(place.home + "/start.lock"));
+  if (auto endpoint = answering_server(place)) return *endpoint;
+  if (auto endpoint = wait_for_other(place)) return *endpoint;
+  if (console.err_is_terminal) console.note("starting the Berth server…");
+  if (const Status started = spawn_server(place, log_path); !started) {
+    return fail(Code::Unavailable, fmt::format("cannot start the Berth server: {}\nits log is {}",
+                                               started.error().message, log_path));
+  }
+  return find_server(place);
+}
+
+}  // namespace
+
+io::ProcessIdentity identity(const ServerFile& file) {
+  return {.pid = file.pid, .start_ticks = file.start_ticks};
+}
+
+std::optional<ServerFile> running_server(const Place& place) {
+  const auto text = io::read_file(place.home + "/server.json", 64 * 1024);
+  if (!text) return std::nullopt;
+  const auto file = record::decode_text<ServerFile>(*text);
+  if (!file || file->pid <= 0 || file->port == 0 || !io::is_alive(identity(*file))) {
+    return std::nullopt;
+  }
+  return *file;
+}
+
+Result<Endpoint> find_server(const Place& place) {
+  if (!place.variable("BERTH_URL").empty()) return remote_server(place);
+  const auto file = running_server(place);
+  if (!file) return fail(Code::NotFound, "no Berth server is running on " + place.home);
+  return Endpoint{.base_url = fmt::format("http://127.0.0.1:{}", file->port),
+                  .token = TRY(read_token(place))};
+}
+
+Result<Endpoint> ensure_server(const Place& place, const Console& console) {
+  if (!place.variable("BERTH_URL").empty()) return remote_server(place);
+  if (auto endpoint = answering_server(place)) return *endpoint;
+  return start_server(place, console);
+}
+
+}  // namespace berth::cli

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/download.h"
+
+#include "base/text.h"
+#include "cli/blob.h"
+#include "cli/transfer.h"
+#include "io/file.h"
+#include "model/reference.h"
+
+namespace berth::cli {
+namespace {
+
+/// Everything below a blob prefix, or the one blob that is it, for a folder below the directory.
+struct Part {
+  std::string datastore{};
+  std::string path{};
+  std::string folder{};
+};
+
+struct Plan {
+  std::vector<Download> downloads{};
+  std::uint64_t bytes = 0;
+};
+
+Result<Part> part_of_output(const model::Job& job, const std::string& name) {
+  const auto reference = TRY(model::parse_data_ref(model::output_uri(job, name)));
+  const auto* path = std::get_if<model::DatastorePath>(&reference);
+  if (path == nullptr) {
+    return fail(Code::NotSupported, fmt::format("output '{}' is not on a datastore", name));
+  }
+  return Part{path->datastore, path->path, "named-outputs/" + name + "/"};
+}
+
+Result<std::vector<Part>> parts_of(const model::Job& job, const DownloadWish& wish) {
+  std::vector<Part> parts;
+  const bool only_named = !wish.output_name.empty() && wish.output_name != "default" && !wish.all;
+  if (!only_named) {
+    parts.push_back({"workspaceartifactstore", model::artifact_prefix(job.key), "artifacts/"});
+  }
+  for (const auto& [name, output] : job.spec.outputs) {
+    if (wish.all || (only_named && name == wish.output_name)) {
+      parts.push_back(TRY(part_of_output(job, name)));
+    }
+  }
+  if (!parts.empty()) return parts;
+  std::string known;
+  for (const auto& [name, output] : job.spec.outputs) known += (known.empty() ? "" : ", ") + name;
+  return fail(Code::NotFound, fmt::format("job '{}' has no output '{}'; it has {}", job.key.name,
+                                          wish.output_name, known.empty() ? "none" : known));
+}
+
+/// A name from the server becomes a path here: it is checked before, and opened beneath the root.
+Status plan_part(Context& context, const Part& part, Plan& plan) {
+  const Container container = TRY(open_datastore(context.client, part.datastore));
+  const bool is_folder = part.path.empty() || part.path.ends_with('/');
+  const std::string below = is_folder ? part.path : part.path + "/";
+  for (const BlobEntry& blob : TRY(list_blobs(context.client, container, part.path))) {
+    std::string relative;
+    if (blob.name == part.path) {
+      relative = blob.name.substr(blob.name.rfind('/') + 1);
+    } else if (blob.name.starts_with(below)) {
+      relative = blob.name.substr(below.size());
+    } else {
+      continue;  // "out" also lists "outer/x".
+    }
+    plan.downloads.push_back({.url = blob_url(container, blob.name),
+                              .path = part.folder + TRY(model::checked_blob_path(relative))});
+    plan.bytes += blob.size;
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Result<std::size_t> download_job(Context& context, const model::Job& job,
+                                 const DownloadWish& wish) {
+  if (!model::is_terminal(job.status)) {
+    return fail(Code::Conflict,
+                fmt::format("job '{}' is {}; its files can be downloaded when it is over",
+                            job.key.name, boost::describe::enum_to_string(job.status, "Unknown")));
+  }
+  Plan plan;
+  for (const Part& part : TRY(parts_of(job, wish))) TRY(plan_part(context, part, plan));
+  TRY(io::make_directories(wish.directory, 0755));
+  const io::Root root = TRY(io::Root::open(wish.directory));
+  const Endpoint server = TRY(context.client.endpoint());
+  TRY(download_all(plan.downloads, root,
+                   {.console = context.console,
+                    .what = "downloading " + job.key.name,
+                    .total_bytes = plan.bytes,
+                    .authority_file = server.authority_file}));
+  return plan.downloads.size();
+}
+
+}  // namespace berth::cli

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "cli/command.h"
+#include "cli/submit.h"
+
+namespace berth::cli {
+
+struct DownloadWish {
+  std::string directory{};    ///< Absolute; made if missing. Nothing is written outside it.
+  std::string output_name{};  ///< Only this one.
+  bool all = false;           ///< Artifacts and every named output; otherwise artifacts only.
+};
+
+/// artifacts/… and named-outputs/<name>/…, of a job that is over. Returns the number of files.
+Result<std::size_t> download_job(Context& context, const model::Job& job, const DownloadWish& wish);
+
+}  // namespace berth::cli

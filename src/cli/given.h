@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "cli/command.h"
+#include "wire/yaml/document.h"
+
+namespace berth::cli {
+
+/// The value of --name, checked: it becomes part of a path.
+Result<std::string> required_name(const Context& context, std::string_view of_what);
+/// Likewise for any other name.
+Status check_name(std::string_view name, std::string_view of_what);
+
+/// The file of -f with --set applied, or an empty mapping without -f. Relative paths in it are seen
+/// from `base_directory`.
+struct Document {
+  wire::yaml::Node root{};
+  std::string base_directory{};
+};
+Result<Document> load_document(const Context& context);
+
+/// Puts a flag's text over what the file says.
+void set_text(wire::yaml::Node& root, std::string_view key, const std::string& text);
+/// Puts --tags a=b c=d into the document.
+Status set_tags(wire::yaml::Node& root, const std::vector<std::string>& pairs);
+
+/// How many elements a list command shows.
+Result<std::size_t> most_results(const Context& context);
+/// "listViewType=…" from --include-archived and --archived-only.
+std::string view_query(const Context& context);
+
+}  // namespace berth::cli

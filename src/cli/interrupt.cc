@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/interrupt.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+namespace berth::cli {
+
+InterruptWatch::InterruptWatch(std::function<void(int)> interrupted)
+    : interrupted_(std::move(interrupted)) {
+  sigset_t watched;
+  sigemptyset(&watched);
+  sigaddset(&watched, SIGINT);
+  sigaddset(&watched, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &watched, &before_);
+  signals_ = io::Descriptor(signalfd(-1, &watched, SFD_CLOEXEC));
+  ending_ = io::Descriptor(eventfd(0, EFD_CLOEXEC));
+  thread_ = std::jthread([this] { watch(); });
+}
+
+InterruptWatch::~InterruptWatch() {
+  const std::uint64_t one = 1;
+  (void)!write(ending_.get(), &one, sizeof one);
+  thread_.join();
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+void InterruptWatch::watch() {
+  for (;;) {
+    pollfd waiting[] = {{signals_.get(), POLLIN, 0}, {ending_.get(), POLLIN, 0}};
+    if (poll(waiting, 2, -1) < 0) {
+      if (errno == EINTR) continue;
+      return;
+    }
+    if ((waiting[0].revents & POLLIN) != 0) {
+      signalfd_siginfo signal{};
+      if (read(signals_.get(), &signal, sizeof signal) == sizeof signal) interrupted_(++count_);
+    }
+    if (waiting[1].revents != 0) return;
+  }
+}
+
+}  // namespace berth::cli

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// berth run: a job without a file.
+#include <unistd.h>
+
+#include <charconv>
+#include <filesystem>
+#include <thread>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/interrupt.h"
+#include "cli/quote.h"
+#include "cli/stream.h"
+#include "cli/submit.h"
+
+namespace berth::cli {
+namespace {
+
+/// Of a folder nobody named: more than this was hardly meant to be uploaded.
+constexpr SnapshotLimits kUnnamedLimits{.files = 20'000, .bytes = 2ull << 30};
+
+Result<std::string> unnamed_code(const Context& context) {
+  std::error_code failed;
+  const std::string& directory = context.place.directory;
+  const bool is_user_home = !context.place.user_home.empty() &&
+                            std::filesystem::equivalent(directory, context.place.user_home, failed);
+  if (directory == "/" || is_user_home) {
+    return fail(Code::InvalidArgument,
+                fmt::format("the current folder is the job's code, and '{}' is too much to upload\n"
+                            "change to the folder of your program, name it with --code, or run "
+                            "without code: --no-code",
+                            directory));
+  }
+  return directory;
+}
+
+Result<std::map<std::string, std::string>> variables_of(const std::vector<std::string>& pairs) {
+  std::map<std::string, std::string> variables;
+  for (const std::string& pair : pairs) {
+    const std::size_t equals = pair.find('=');
+    if (equals == 0 || equals == std::string::npos) {
+      return fail(Code::InvalidArgument, fmt::format("--env takes NAME=VALUE, not '{}'", pair));
+    }
+    variables[pair.substr(0, equals)] = pair.substr(equals + 1);
+  }
+  return variables;
+}
+
+Result<std::chrono::seconds> seconds_of(const std::string& text) {
+  std::int64_t seconds = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (read.ec != std::errc() || read.ptr != text.data() + text.size() || seconds <= 0) {
+    return fail(Code::InvalidArgument, fmt::format("--timeout takes seconds, not '{}'", text));
+  }
+  return std::chrono::seconds(seconds);
+}
+
+/// What the words say, before anything is asked of the server.
+Result<wire::yaml::JobFile> job_of(const Context& context) {
+  const Arguments& arguments = context.arguments;
+  wire::yaml::JobFile file;
+  file.job.key.name = arguments.get("name");
+  file.job.display_name = arguments.get("display-name");
+  file.job.spec.command = command_line(arguments.rest);
+  file.job.spec.compute = arguments.get("on", "local");
+  file.job.spec.experiment_name =
+      arguments.get("experiment-name", experiment_of(context.place.directory));
+  file.job.spec.environment_variables = TRY(variables_of(arguments.all("env")));
+  if (arguments.has("timeout")) file.job.spec.timeout = TRY(seconds_of(arguments.get("timeout")));
+  if (arguments.has("no-code")) return file;
+  file.code_path = wire::yaml::LocalPath{.path = arguments.has("code")
+                                                     ? context.place.absolute(arguments.get("code"))
+                                                     : TRY(unnamed_code(context))};
+  return file;
+}
+
+/// The interrupt may come before the server knows the job; then the first tries find nothing.
+void cancel(Client& client, const Console& console, const std::string& job) {
+  for (int tries = 0; tries < 20; ++tries) {
+    const auto asked = client.post(client.workspace_path(fmt::format("/jobs/{}/cancel", job)));
+    if (asked) return;
+    if (asked.error().code != Code::NotFound) {
+      console.error(fmt::format("cannot cancel '{}': {}", job, asked.error().message));
+      return;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+}
+
+/// First time: cancel and wait for the end. Second time: leave.
+std::function<void(int)> on_interrupt(const Context& context, const std::string& job) {
+  return [&context, job](int count) {
+    if (count > 1) {
+      context.console.note(
+          fmt::format("\nleft '{}'; 'berth job stream {}' comes back to it", job, job));
+      _exit(130);
+    }
+    if (context.console.err_is_terminal) {
+      context.console.note(
+          fmt::format("\ncanceling '{}'; Ctrl-C again leaves without waiting", job));
+    }
+    Client client(context.client.locate(), context.client.workspace(), context.console);
+    cancel(client, context.console, job);
+  };
+}
+
+void report_end(const Context& context, const model::Job& job) {
+  const Console& console = context.console;
+  if (job.status == model::JobStatus::Completed) {
+    if (console.err_is_terminal) console.note(fmt::format("{} completed", job.key.name));
+    return;
+  }
+  // The exit status says it already; on a terminal, or when there is no exit status, so do we.
+  const bool exited =
+      job.outcome && job.outcome->ending == model::Ending::Exited && job.outcome->exit_code != 0;
+  if (console.err_is_terminal || !exited) console.error(failure_of(job));
+}
+
+Result<int> run(Context& context) {
+  if (context.arguments.rest.empty()) {
+    return wrong_usage(context, "nothing to run: berth run -- COMMAND…");
+  }
+  auto file = job_of(context);
+  if (!file) return wrong_usage(context, file.error().message);
+  const std::string source = file->code_path ? file->code_path->path : context.place.directory;
+  const bool is_named = context.arguments.has("code");
+  TRY(complete(context, *file, source, is_named ? SnapshotLimits{} : kUnnamedLimits));
+  const std::string name = file->job.key.name;
+
+  const InterruptWatch watch(on_interrupt(context, name));
+  TRY(submit(context, file->job));
+  if (context.console.err_is_terminal) {
+    context.console.note(fmt::format("job {} on {}", name, file->job.spec.compute));
+  }
+  if (context.arguments.has("detach")) {
+    return context.console.out(name + "\n") ? 0 : 1;
+  }
+  if (const auto shown = show_log(context, name); !shown) {
+    // Nobody reads any more: like any command at the front of a pipe, the job ends.
+    cancel(context.client, context.console, name);
+    return fail(shown.error());
+  }
+  const Submitted ended = TRY(get_job(context.client, name));
+  report_end(context, ended.job);
+  const bool canceled = ended.job.status == model::JobStatus::Canceled;
+  return canceled && watch.was_interrupted() ? 130 : exit_status(ended.job);
+}
+
+constexpr Flag kRunFlags[] = {
+    {"-n,--name", Takes::Value, "NAME", "the job's name; one is made up otherwise"},
+    {"--display-name", Takes::Value, "TEXT", "what lists show"},
+    {"--env", Takes::EachTime, "NAME=VALUE", "an environment variable of the command"},
+    {"--on", Takes::Value, "TARGET", "where to run (local)"},
+    {"--experiment-name", Takes::Value, "NAME", "its experiment; the folder's name otherwise"},
+    {"--timeout", Takes::Value, "SECONDS", "cancel it after this long"},
+    {"--code", Takes::Value, "PATH", "upload this folder or file instead of the current folder"},
+    {"--no-code", Takes::Nothing, "", "upload nothing"},
+    {"--detach", Takes::Nothing, "", "print the job's name and do not wait"},
+};
+
+constexpr Command kCommands[] = {
+    {.words = "run",
+     .summary = "Run a command as a job and show its output",
+     .details =
+         R"(The current folder is uploaded as the job's code, without what .amlignore (else .gitignore)
+leaves out, and is the command's working directory. Files the command writes to outputs/ are kept.
+stdout is the command's output, byte for byte; the exit status is the command's (128 + n after
+signal n). Ctrl-C cancels the job.
+
+One word behind -- is a shell line; several are a command and its arguments.)",
+     .examples = R"(  berth run -- python3 train.py --rate 0.1
+  berth run -- 'python3 prepare.py && python3 train.py'
+  berth run --name first --env SEED=1 -- ./train.sh
+  berth run --no-code -- nvidia-smi)",
+     .flags = kRunFlags,
+     .run = run,
+     .takes_rest = true},
+};
+
+}  // namespace
+
+std::span<const Command> run_commands() { return kCommands; }
+
+}  // namespace berth::cli

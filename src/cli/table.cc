@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/table.h"
+
+#include <numeric>
+
+#include "cli/console.h"
+#include "cli/text_width.h"
+
+namespace berth::cli {
+namespace {
+
+constexpr std::size_t kGap = 2;
+constexpr std::size_t kNarrowest = 4;
+
+std::vector<std::size_t> natural_widths(const Table& table) {
+  std::vector<std::size_t> widths;
+  for (const std::string& title : table.titles) widths.push_back(display_width(title));
+  for (const auto& row : table.rows) {
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      widths[i] = std::max(widths[i], display_width(row[i]));
+    }
+  }
+  return widths;
+}
+
+/// Takes a column at a time from whoever has most, until the table fits or nobody can give more.
+void shrink(std::vector<std::size_t>& widths, std::size_t available) {
+  std::size_t total = std::accumulate(widths.begin(), widths.end(), std::size_t{0});
+  total += kGap * (widths.size() - 1);
+  while (total > available) {
+    const auto widest = std::ranges::max_element(widths);
+    if (*widest <= kNarrowest) return;
+    --*widest;
+    --total;
+  }
+}
+
+std::string line_of(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths) {
+  std::string line;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    line += padded(truncated(cells[i], widths[i]), widths[i]);
+    if (i + 1 < cells.size()) line.append(kGap, ' ');
+  }
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line;
+}
+
+Table printable_table(const Table& table) {
+  Table clean{.titles = table.titles};
+  for (const auto& row : table.rows) {
+    auto& cells = clean.rows.emplace_back();
+    for (const std::string& cell : row) cells.push_back(printable(cell));
+  }
+  return clean;
+}
+
+}  // namespace
+
+std::string to_text(const Table& table, const TableStyle& style) {
+  if (table.titles.empty()) return "";
+  const Table clean = printable_table(table);
+  std::vector<std::size_t> widths = natural_widths(clean);
+  if (style.width > 0) shrink(widths, style.width);
+
+  std::vector<std::string> dashes;
+  for (const std::size_t width : widths) dashes.emplace_back(width, '-');
+  const std::string titles = line_of(clean.titles, widths);
+  std::string text = style.bold_titles ? "\x1b[1m" + titles + "\x1b[0m" : titles;
+  text += "\n" + line_of(dashes, widths) + "\n";
+  for (const auto& row : clean.rows) text += line_of(row, widths) + "\n";
+  return text;
+}
+
+std::string to_text(const Fields& fields, const TableStyle& style) {
+  std::size_t label_width = 0;
+  for (const auto& [label, values] : fields.lines) {
+    label_width = std::max(label_width, display_width(label));
+  }
+  std::string text;
+  for (const auto& [label, values] : fields.lines) {
+    bool first = true;
+    for (const std::string& value : values) {
+      const std::string name = padded(first ? label : "", label_width);
+      text += style.bold_titles && first ? "\x1b[1m" + name + "\x1b[0m" : name;
+      text += std::string(kGap, ' ') + printable(value) + "\n";
+      first = false;
+    }
+  }
+  return text;
+}
+
+}  // namespace berth::cli

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace berth::cli {
+
+struct Table {
+  std::vector<std::string> titles{};
+  std::vector<std::vector<std::string>> rows{};  ///< Each as long as `titles`.
+};
+
+struct TableStyle {
+  std::size_t width = 0;  ///< Columns of the terminal; 0: as wide as it needs to be.
+  bool bold_titles = false;
+};
+
+/// Titles, a line of dashes, rows; two spaces between columns, as `az` prints tables. A table that
+/// is too wide takes from its widest columns. Cells are made printable.
+std::string to_text(const Table& table, const TableStyle& style);
+
+/// Label and value, one pair a line; further lines of a value stand below its first one.
+struct Fields {
+  std::vector<std::pair<std::string, std::vector<std::string>>> lines{};
+};
+std::string to_text(const Fields& fields, const TableStyle& style);
+
+}  // namespace berth::cli

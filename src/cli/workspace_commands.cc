@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/given.h"
+#include "wire/yaml/asset.h"
+
+namespace berth::cli {
+namespace {
+
+constexpr Column kListColumns[] = {{"Name", "name"},
+                                   {"Resource group", "resource_group"},
+                                   {"Display name", "display_name"},
+                                   {"Description", "description"}};
+constexpr Column kSummary[] = {{"Name", "name"},
+                               {"Resource group", "resource_group"},
+                               {"Display name", "display_name"},
+                               {"Description", "description"},
+                               {"Location", "location"},
+                               {"Tags", "tags"},
+                               {"MLflow", "mlflow_tracking_uri"},
+                               {"Id", "id"}};
+
+/// -n, else -w: `az ml workspace show -n` and `-w` both name the workspace itself.
+Result<std::string> path_of(const Context& context) {
+  model::Workspace workspace = context.client.workspace();
+  if (context.arguments.has("name")) workspace.name = context.arguments.get("name");
+  TRY(check_name(workspace.name, "workspace"));
+  return model::arm_id(workspace);
+}
+
+Result<int> print_one(Context& context, const json::object& resource) {
+  TRY(context.print({.value = wire::yaml::workspace_view(resource), .columns = kSummary}));
+  return 0;
+}
+
+json::object text_map(const std::map<std::string, std::string>& map) {
+  json::object object;
+  for (const auto& [key, value] : map) object[key] = value;
+  return object;
+}
+
+Result<int> create(Context& context) {
+  Document document = TRY(load_document(context));
+  if (context.arguments.has("name")) set_text(document.root, "name", context.arguments.get("name"));
+  if (context.arguments.has("display-name")) {
+    set_text(document.root, "display_name", context.arguments.get("display-name"));
+  }
+  for (const char* key : {"description", "location"}) {
+    if (context.arguments.has(key)) set_text(document.root, key, context.arguments.get(key));
+  }
+  TRY(set_tags(document.root, context.arguments.all("tags")));
+  if (document.root.find("name") == nullptr) {
+    return wrong_usage(context, "the workspace needs a name: -n NAME");
+  }
+  model::Workspace workspace = TRY(wire::yaml::workspace_from_yaml(document.root));
+  workspace.subscription = context.client.workspace().subscription;
+  workspace.resource_group = context.client.workspace().resource_group;
+  TRY(check_name(workspace.name, "workspace"));
+  return print_one(context, TRY(context.client.put(model::arm_id(workspace),
+                                                   {{"location", workspace.location},
+                                                    {"tags", text_map(workspace.tags)},
+                                                    {"properties",
+                                                     {{"friendlyName", workspace.display_name},
+                                                      {"description", workspace.description}}}})));
+}
+
+Result<int> list(Context& context) {
+  const model::Workspace& scope = context.client.workspace();
+  const std::string group =
+      context.arguments.has("resource-group") ? "/resourceGroups/" + scope.resource_group : "";
+  const json::array found = TRY(context.client.list(
+      fmt::format("/subscriptions/{}{}/providers/Microsoft.MachineLearningServices/workspaces",
+                  scope.subscription, group),
+      TRY(most_results(context))));
+  json::array views;
+  for (const json::value& resource : found) {
+    if (resource.is_object()) views.push_back(wire::yaml::workspace_view(resource.get_object()));
+  }
+  TRY(context.print({.value = std::move(views), .columns = kListColumns}));
+  return 0;
+}
+
+Result<int> show(Context& context) {
+  return print_one(context, TRY(context.client.get(TRY(path_of(context)))));
+}
+
+/// Description, display name and tags; the rest of the resource goes back as it came.
+Result<int> update(Context& context) {
+  const std::string path = TRY(path_of(context));
+  json::object resource = TRY(context.client.get(path));
+  json::object& properties = resource.at("properties").as_object();
+  if (context.arguments.has("description")) {
+    properties["description"] = context.arguments.get("description");
+  }
+  if (context.arguments.has("display-name")) {
+    properties["friendlyName"] = context.arguments.get("display-name");
+  }
+  wire::yaml::Node tags;
+  TRY(set_tags(tags, context.arguments.all("tags")));
+  if (const wire::yaml::Node* given = tags.find("tags")) {
+    resource["tags"] = text_map(TRY(wire::yaml::as_text_map(*given, "tags")));
+  }
+  return print_one(context, TRY(context.client.put(path, resource)));
+}
+
+/// Asks on the terminal; elsewhere -y must have been given.
+Result<bool> is_certain(const Context& context, const std::string& question) {
+  if (context.arguments.has("yes")) return true;
+  if (!context.console.err_is_terminal || isatty(STDIN_FILENO) != 1) {
+    return fail(Code::InvalidArgument, "nobody to ask for confirmation; -y says yes");
+  }
+  (void)io::write_all(context.console.err_fd, printable(question) + " [y/N] ");
+  char answer[16] = {};
+  const ssize_t size = read(STDIN_FILENO, answer, sizeof answer - 1);
+  return size > 0 && (answer[0] == 'y' || answer[0] == 'Y');
+}
+
+Result<int> remove(Context& context) {
+  if (!context.arguments.has("name")) return wrong_usage(context, "which workspace? -n NAME");
+  const std::string path = TRY(path_of(context));
+  const std::string name = context.arguments.get("name");
+  if (!TRY(is_certain(context, fmt::format("delete workspace '{}' and all in it?", name))))
+    return 1;
+  TRY(context.client.remove(path));
+  return 0;
+}
+
+constexpr Flag kName = {"-n,--name,NAME", Takes::Value, "NAME", "the workspace"};
+constexpr Flag kDescription = {"--description", Takes::Value, "TEXT", "what it is for"};
+constexpr Flag kDisplayName = {"--display-name", Takes::Value, "TEXT", "what lists show"};
+constexpr Flag kTags = {"--tags", Takes::Several, "key=value", "its tags"};
+
+constexpr Flag kCreateFlags[] = {
+    {"-f,--file", Takes::Value, "FILE", "its YAML file"},
+    kName,
+    kDisplayName,
+    kDescription,
+    {"-l,--location", Takes::Value, "TEXT", "recorded only"},
+    kTags,
+    {"--set", Takes::Several, "a.b=c", "change a key of the file"},
+    {"--no-wait", Takes::Nothing, "", "accepted; it is there at once"},
+};
+constexpr Flag kListFlags[] = {
+    {"-r,--max-results", Takes::Value, "N", "at most so many (50)"},
+    {"--all-results", Takes::Nothing, "", "all there are"},
+};
+constexpr Flag kShowFlags[] = {kName};
+constexpr Flag kUpdateFlags[] = {kName, kDisplayName, kDescription, kTags};
+constexpr Flag kDeleteFlags[] = {
+    kName,
+    {"-y,--yes", Takes::Nothing, "", "do not ask"},
+    {"--all-resources", Takes::Nothing, "", "accepted; there are no others"},
+    {"-p,--permanently-delete", Takes::Nothing, "", "accepted; it always is"},
+    {"--no-wait", Takes::Nothing, "", "accepted"},
+};
+
+constexpr Command kCommands[] = {
+    {.words = "workspace create",
+     .summary = "Make a workspace",
+     .details =
+         "Jobs and assets belong to a workspace; one named 'default' is there from the start.",
+     .examples = "  berth workspace create -n team --description 'shared by the team'",
+     .flags = kCreateFlags,
+     .run = create},
+    {.words = "workspace list",
+     .summary = "List workspaces",
+     .details = "",
+     .examples = "",
+     .flags = kListFlags,
+     .run = list},
+    {.words = "workspace show",
+     .summary = "Show a workspace",
+     .details = "",
+     .examples = "",
+     .flags = kShowFlags,
+     .run = show},
+    {.words = "workspace update",
+     .summary = "Change display name, description or tags of a workspace",
+     .details = "",
+     .examples = "",
+     .flags = kUpdateFlags,
+     .run = update},
+    {.words = "workspace delete",
+     .summary = "Delete a workspace and all in it",
+     .details = "",
+     .examples = "",
+     .flags = kDeleteFlags,
+     .run = remove},
+};
+
+}  // namespace
+
+std::span<const Command> workspace_commands() { return kCommands; }
+
+}  // namespace berth::cli

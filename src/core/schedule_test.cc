@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/schedule.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "core/sample.h"
+
+namespace berth::core {
+namespace {
+
+using model::JobStatus;
+using sample::at;
+using sample::key;
+
+std::vector<std::string> placed(const State& state) {
+  std::vector<std::string> names;
+  for (const JobPlaced& placement : plan(state, 2, at(1)).place)
+    names.push_back(placement.job.name);
+  return names;
+}
+
+void carry_out(State& state) {
+  const Plan next = plan(state, 2, at(1));
+  for (const model::Node& node : next.request) apply_event(state, NodeRequested{node});
+  for (const JobPlaced& placement : next.place) apply_event(state, placement);
+}
+
+TEST(Schedule, PlacesByPriorityThenAge) {
+  State state;
+  sample::join(state, "local", 3);
+  sample::submit(state, "old", {.priority = 2});
+  sample::submit(state, "low", {.priority = 1});
+  sample::submit(state, "high", {.priority = 3});
+  sample::submit(state, "new", {.priority = 2});
+
+  EXPECT_EQ(placed(state), (std::vector<std::string>{"high", "old", "new"}));
+}
+
+TEST(Schedule, FillsOnlyTheFreeSlots) {
+  State state;
+  sample::join(state, "local", 2);
+  for (const char* name : {"a", "b", "c"}) sample::submit(state, name);
+  carry_out(state);
+
+  EXPECT_TRUE(placed(state).empty());
+  apply_event(state, JobEnded{.job = key("a"), .attempt = 1});
+  EXPECT_EQ(placed(state), std::vector<std::string>{"c"});
+}
+
+TEST(Schedule, PlacesNothingOnANodeThatIsNotReady) {
+  State state;
+  sample::submit(state, "a");
+  apply_event(state, NodeRequested{{.id = {"local"}, .slots = 2}});
+  EXPECT_TRUE(placed(state).empty());
+  apply_event(state, NodeJoined{.node = {"local"}, .slots = 2});
+  EXPECT_EQ(placed(state).size(), 1u);
+  apply_event(state, NodeDetached{.node = {"local"}});
+  EXPECT_TRUE(placed(state).empty());
+  apply_event(state, NodeToldToLeave{.node = {"local"}});
+  EXPECT_TRUE(placed(state).empty());
+}
+
+TEST(Schedule, RequestsANodeWhenWorkWaitsAndThereIsNone) {
+  State state;
+  EXPECT_TRUE(plan(state, 4, at(1)).request.empty());
+  sample::submit(state, "a");
+
+  const Plan first = plan(state, 4, at(1));
+  ASSERT_EQ(first.request.size(), 1u);
+  EXPECT_EQ(first.request[0].id.text, "local");
+  EXPECT_EQ(first.request[0].target, "local");
+  EXPECT_EQ(first.request[0].slots, 4);
+
+  apply_event(state, NodeRequested{first.request[0]});
+  EXPECT_TRUE(plan(state, 4, at(2)).request.empty());
+}
+
+TEST(Schedule, WaitsForALeavingNodeToBeGoneBeforeItRequestsTheNext) {
+  State state;
+  sample::join(state, "local", 2);
+  apply_event(state, NodeToldToLeave{.node = {"local"}});
+  sample::submit(state, "a");
+  EXPECT_TRUE(plan(state, 2, at(1)).request.empty());
+  apply_event(state, NodeGone{.node = {"local"}});
+  EXPECT_EQ(plan(state, 2, at(1)).request.size(), 1u);
+}
+
+TEST(Schedule, LeavesJobsOfOtherTargetsAlone) {
+  State state;
+  sample::join(state, "local", 2);
+  sample::submit(state, "gpu", {.compute = "gpu-cluster"});
+  sample::submit(state, "serverless", {.compute = "serverless"});
+  sample::submit(state, "zeta", {.compute = "zeta"});
+  EXPECT_EQ(placed(state), std::vector<std::string>{"serverless"});
+}
+
+TEST(Schedule, ANodeThatCameBackSmallerIsNotOverfilled) {
+  State state;
+  sample::join(state, "local", 2);
+  for (const char* name : {"a", "b", "c"}) sample::submit(state, name);
+  carry_out(state);
+  apply_event(state, NodeJoined{.node = {"local"}, .slots = 1});
+  EXPECT_TRUE(placed(state).empty());
+  apply_event(state, JobEnded{.job = key("a"), .attempt = 1});
+  EXPECT_TRUE(placed(state).empty());
+}
+
+TEST(Explain, SaysWhatAJobWaitsFor) {
+  State state;
+  for (const char* name : {"a", "b", "c", "d", "e"}) sample::submit(state, name);
+  const auto why = [&](const char* name) { return explain(state, state.jobs.at(key(name)), 2); };
+
+  EXPECT_EQ(why("a"), "waits for a node of 'local' with 2 slots to be started; it is the next");
+  carry_out(state);
+  EXPECT_EQ(why("b"), "waits for the node of 'local', which is starting; 1 job is ahead of it");
+  sample::join(state, "local", 2);
+  EXPECT_EQ(why("a"), "is about to start on 'local'");
+  carry_out(state);
+  EXPECT_EQ(why("e"), "waits for a free slot on 'local': 2 of 2 are taken; 2 jobs are ahead of it");
+  EXPECT_EQ(why("a"), "is being prepared by node 'local'");
+  apply_event(state, NodeDetached{.node = {"local"}});
+  EXPECT_EQ(why("c"), "waits for the node of 'local' to connect again; it is the next");
+
+  apply_event(state, JobAdvanced{.job = key("a"), .attempt = 1, .status = JobStatus::Running});
+  EXPECT_EQ(why("a"), "");
+  apply_event(state, JobCancelRequested{.job = key("a")});
+  EXPECT_EQ(why("a"), "is being stopped on node 'local'");
+  apply_event(state, JobEnded{.job = key("a"), .attempt = 1});
+  EXPECT_EQ(why("a"), "is over");
+}
+
+Event random_event(std::mt19937& random, std::int64_t& sequence) {
+  const auto pick = [&](int bound) { return std::uniform_int_distribution(0, bound - 1)(random); };
+  const model::JobKey job = key("j" + std::to_string(pick(6)));
+  const JobStatus reports[] = {JobStatus::Preparing, JobStatus::Running, JobStatus::Finalizing};
+  switch (pick(9)) {
+    case 0:
+    case 1:
+      return JobSubmitted{{.key = job, .sequence = ++sequence, .spec = {.priority = 1 + pick(3)}}};
+    case 2: return JobAdvanced{.job = job, .attempt = pick(3), .status = reports[pick(3)]};
+    case 3:
+      return JobEnded{.job = job,
+                      .attempt = pick(3),
+                      .outcome = {.ending = static_cast<model::Ending>(pick(7))}};
+    case 4: return JobCancelRequested{.job = job};
+    case 5: return NodeJoined{.node = {"local"}, .slots = 2};
+    case 6: return NodeDetached{.node = {"local"}};
+    case 7:
+      return pick(3) == 0 ? Event(NodeGone{.node = {"local"}}) : Event(JobDeleted{.job = job});
+    default: return NodeToldToLeave{.node = {"local"}};
+  }
+}
+
+TEST(RandomHistories, KeepEveryInvariantAndNeverOverfillANode) {
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    State state;
+    std::int64_t sequence = 0;
+    for (int step = 0; step < 80; ++step) {
+      const Touched touched = apply_event(state, random_event(random, sequence));
+      carry_out(state);
+      check_invariants(state);
+      ASSERT_LE(jobs_on(state, {"local"}).size(), 2u);
+      if (step % 3 == 0) forget_ended(state, touched.jobs);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace berth::core

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/cgroup.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <map>
+#include <memory>
+
+#include "base/text.h"
+#include "io/file.h"
+#include "io/process.h"
+
+namespace berth::io {
+namespace {
+
+using Kind = CgroupHierarchy::Kind;
+
+/// Control files take one write and are never made.
+bool write_control(const std::string& path, std::string_view text) {
+  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  return file && ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+}
+
+bool make_directory(const std::string& path) {
+  return ::mkdir(path.c_str(), 0755) == 0 || errno == EEXIST;
+}
+
+std::uint64_t read_number(std::string_view text) {
+  std::uint64_t number = 0;
+  text = trim(text);
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+/// The value of a line "key value" of a control file; 0 when there is none.
+std::uint64_t read_counter(const std::string& path, std::string_view key) {
+  const Result<std::string> text = read_file(path, 64 * 1024);
+  if (!text) return 0;
+  for (const std::string_view line : split(*text, '\n')) {
+    if (line.starts_with(key) && line.substr(key.size()).starts_with(' ')) {
+      return read_number(line.substr(key.size()));
+    }
+  }
+  return 0;
+}
+
+bool has_word(std::string_view list, std::string_view word) {
+  const auto words = split(list, ',');
+  return std::ranges::find(words, word) != words.end();
+}
+
+std::optional<Kind> kind_of(std::string_view file_system, std::string_view options) {
+  if (file_system == "cgroup2") return Kind::Unified;
+  if (file_system != "cgroup") return std::nullopt;
+  if (has_word(options, "memory")) return Kind::Memory;
+  if (has_word(options, "pids")) return Kind::Pids;
+  return std::nullopt;
+}
+
+/// This process's path in each hierarchy, from lines "4:memory:/path" and "0::/path".
+std::map<Kind, std::string_view> own_paths(std::string_view groups) {
+  std::map<Kind, std::string_view> paths;
+  for (const std::string_view line : split(groups, '\n')) {
+    const std::size_t first = line.find(':');
+    const std::size_t second = first == std::string_view::npos ? first : line.find(':', first + 1);
+    if (second == std::string_view::npos) continue;
+    const std::string_view controllers = line.substr(first + 1, second - first - 1);
+    const auto kind = controllers.empty() ? Kind::Unified : kind_of("cgroup", controllers);
+    if (kind) paths[*kind] = line.substr(second + 1);
+  }
+  return paths;
+}
+
+/// Where a group's path is visible under a mount of part of the tree; empty when it is not.
+std::string below_mount(std::string_view mount_point, std::string_view mount_root,
+                        std::string_view path) {
+  if (path.find("..") != std::string_view::npos) return {};
+  if (mount_root != "/") {
+    if (!path.starts_with(mount_root)) return {};
+    path.remove_prefix(mount_root.size());
+  }
+  if (path == "/") path = "";
+  return std::string(mount_point) + std::string(path);
+}
+
+void set_memory_limit(const std::string& directory, std::uint64_t limit) {
+  const std::string bytes = std::to_string(limit);
+  if (write_control(directory + "/memory.max", bytes)) {
+    write_control(directory + "/memory.swap.max", "0");  // The limit is of memory, not of RAM.
+  } else if (write_control(directory + "/memory.limit_in_bytes", bytes)) {
+    write_control(directory + "/memory.memsw.limit_in_bytes", bytes);
+  }
+}
+
+std::optional<std::string> make_group(const CgroupHierarchy& hierarchy, const std::string& name) {
+  const std::string parent = hierarchy.own_directory + "/berth";
+  const std::string directory = parent + "/" + name;
+  if (!make_directory(parent)) return std::nullopt;
+  if (hierarchy.kind == Kind::Unified) {
+    // Refused when the own group has processes of its own, which is usual; then there is still
+    // kill.
+    write_control(hierarchy.own_directory + "/cgroup.subtree_control", "+memory");
+    write_control(parent + "/cgroup.subtree_control", "+memory");
+  }
+  if (!make_directory(directory)) return std::nullopt;
+  return directory;
+}
+
+std::vector<std::string> subdirectories(const std::string& directory) {
+  std::vector<std::string> found;
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(directory.c_str()), ::closedir);
+  while (const dirent* entry = entries ? ::readdir(entries.get()) : nullptr) {
+    const std::string_view name = entry->d_name;
+    if (entry->d_type == DT_DIR && name != "." && name != "..") {
+      found.push_back(directory + "/" + std::string(name));
+    }
+  }
+  return found;
+}
+
+void collect_members(const std::string& directory, std::vector<pid_t>& members) {
+  if (const Result<std::string> text = read_file(directory + "/cgroup.procs")) {
+    for (const std::string_view line : split(*text, '\n')) {
+      if (const auto pid = static_cast<pid_t>(read_number(line)); pid > 0) members.push_back(pid);
+    }
+  }
+  for (const std::string& child : subdirectories(directory)) collect_members(child, members);
+}
+
+void remove_group(const std::string& directory) {
+  for (const std::string& child : subdirectories(directory)) remove_group(child);
+  constexpr int kTries = 20;  // Members that have just died may count for a moment more.
+  for (int attempt = 0; attempt < kTries; ++attempt) {
+    if (::rmdir(directory.c_str()) == 0 || errno != EBUSY) return;
+    ::usleep(2'000);
+  }
+}
+
+}  // namespace
+
+std::vector<CgroupHierarchy> parse_hierarchies(std::string_view mounts, std::string_view groups) {
+  const std::map<Kind, std::string_view> paths = own_paths(groups);
+  std::map<Kind, std::string> found;
+  for (const std::string_view line : split(mounts, '\n')) {
+    const std::size_t separator = line.find(" - ");
+    if (separator == std::string_view::npos) continue;
+    const auto front = split(line.substr(0, separator), ' ');
+    const auto back = split(line.substr(separator + 3), ' ');
+    if (front.size() < 5 || back.size() < 3) continue;
+    const auto kind = kind_of(back[0], back[2]);
+    if (!kind || !paths.contains(*kind)) continue;
+    const std::string directory = below_mount(front[4], front[3], paths.at(*kind));
+    if (!directory.empty()) found.emplace(*kind, directory);
+  }
+  std::vector<CgroupHierarchy> hierarchies;
+  for (const auto& [kind, directory] : found) hierarchies.push_back({kind, directory});
+  return hierarchies;
+}
+
+Result<Cgroup> Cgroup::make(const std::string& name, std::optional<std::uint64_t> memory_limit) {
+  const std::string mounts = TRY(read_file("/proc/self/mountinfo"));
+  const std::string groups = TRY(read_file("/proc/self/cgroup"));
+  Cgroup group;
+  for (const CgroupHierarchy& hierarchy : parse_hierarchies(mounts, groups)) {
+    if (hierarchy.kind == Kind::Pids && !group.directories_.empty()) continue;
+    if (auto directory = make_group(hierarchy, name)) {
+      group.directories_.push_back(std::move(*directory));
+    }
+  }
+  if (group.directories_.empty()) {
+    return fail(Code::NotSupported, "this process may not make control groups");
+  }
+  if (memory_limit) {
+    for (const std::string& directory : group.directories_) {
+      set_memory_limit(directory, *memory_limit);
+    }
+  }
+  return group;
+}
+
+Cgroup Cgroup::adopt(std::vector<std::string> directories) {
+  Cgroup group;
+  group.directories_ = std::move(directories);
+  return group;
+}
+
+void Cgroup::enter() const {
+  for (const std::string& directory : directories_) write_control(directory + "/cgroup.procs", "0");
+}
+
+bool Cgroup::is_empty() const { return members().empty(); }
+
+std::vector<pid_t> Cgroup::members() const {
+  std::vector<pid_t> members;
+  for (const std::string& directory : directories_) collect_members(directory, members);
+  std::ranges::sort(members);
+  const auto repeated = std::ranges::unique(members);
+  members.erase(repeated.begin(), repeated.end());
+  return members;
+}
+
+void Cgroup::kill() const {
+  for (const std::string& directory : directories_) write_control(directory + "/cgroup.kill", "1");
+  for (const pid_t pid : members()) {
+    if (const Result<ProcessIdentity> member = identify(pid)) (void)send_signal(*member, SIGKILL);
+  }
+}
+
+MemoryUse Cgroup::memory_use() const {
+  MemoryUse use;
+  for (const std::string& directory : directories_) {
+    use.out_of_memory_kills =
+        std::max({use.out_of_memory_kills, read_counter(directory + "/memory.events", "oom_kill"),
+                  read_counter(directory + "/memory.oom_control", "oom_kill")});
+    for (const char* const file : {"/memory.peak", "/memory.max_usage_in_bytes"}) {
+      const Result<std::string> text = read_file(directory + file, 4096);
+      if (text) use.peak_bytes = std::max(use.peak_bytes, read_number(*text));
+    }
+  }
+  return use;
+}
+
+void Cgroup::remove() const {
+  for (const std::string& directory : directories_) remove_group(directory);
+}
+
+}  // namespace berth::io

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace berth::io {
+
+/// One cgroup tree that this process is in. Version 2 has one; version 1 one per controller, of
+/// which only these help; a hybrid machine has both.
+struct CgroupHierarchy {
+  enum class Kind { Unified, Memory, Pids };
+  Kind kind = Kind::Unified;
+  std::string own_directory{};  ///< This process's own group.
+};
+
+/// Reads /proc/self/mountinfo and /proc/self/cgroup.
+std::vector<CgroupHierarchy> parse_hierarchies(std::string_view mounts, std::string_view groups);
+
+struct MemoryUse {
+  std::uint64_t out_of_memory_kills = 0;
+  std::uint64_t peak_bytes = 0;  ///< 0: not known.
+};
+
+/// A control group for one process tree: it counts and limits memory, and finds every member
+/// whatever it did to its parents. Where none can be made (no root, no delegation) there is simply
+/// none; callers go on without.
+class Cgroup {
+ public:
+  /// Makes `berth/<name>` below this process's own group in every hierarchy that lets it. An error
+  /// when none does.
+  static Result<Cgroup> make(const std::string& name, std::optional<std::uint64_t> memory_limit);
+  /// One that another process made.
+  static Cgroup adopt(std::vector<std::string> directories);
+
+  const std::vector<std::string>& directories() const { return directories_; }
+  void enter() const;  ///< Moves the calling process in, where that works.
+  bool is_empty() const;
+  std::vector<pid_t> members() const;
+  void kill() const;  ///< SIGKILL to every member, at once where the kernel can.
+  MemoryUse memory_use() const;
+  void remove() const;  ///< Once empty; otherwise it stays.
+
+ private:
+  std::vector<std::string> directories_{};
+};
+
+}  // namespace berth::io

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/cgroup.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "base/random.h"
+#include "io/process.h"
+
+namespace berth::io {
+namespace {
+
+using Kind = CgroupHierarchy::Kind;
+
+std::map<Kind, std::string> parsed(std::string_view mounts, std::string_view groups) {
+  std::map<Kind, std::string> found;
+  for (const CgroupHierarchy& each : parse_hierarchies(mounts, groups)) {
+    found[each.kind] = each.own_directory;
+  }
+  return found;
+}
+
+TEST(Cgroup, FindsTheUnifiedHierarchy) {
+  EXPECT_EQ(
+      parsed("30 24 0:26 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw\n",
+             "0::/user.slice/session-2.scope\n"),
+      (std::map<Kind, std::string>{{Kind::Unified, "/sys/fs/cgroup/user.slice/session-2.scope"}}));
+}
+
+TEST(Cgroup, FindsTheUsefulControllersOfVersionOne) {
+  EXPECT_EQ(parsed("31 30 0:27 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"
+                   "32 30 0:28 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
+                   "33 30 0:29 / /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids\n",
+                   "4:memory:/a/b\n3:cpu,cpuacct:/\n2:pids:/\n1:name=systemd:/x\n"),
+            (std::map<Kind, std::string>{{Kind::Memory, "/sys/fs/cgroup/memory/a/b"},
+                                         {Kind::Pids, "/sys/fs/cgroup/pids"}}));
+}
+
+TEST(Cgroup, FindsBothOnAHybridMachine) {
+  EXPECT_EQ(parsed("32 30 0:28 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
+                   "35 30 0:31 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n",
+                   "4:memory:/m\n0::/\n"),
+            (std::map<Kind, std::string>{{Kind::Unified, "/sys/fs/cgroup/unified"},
+                                         {Kind::Memory, "/sys/fs/cgroup/memory/m"}}));
+}
+
+TEST(Cgroup, UnderstandsAMountOfPartOfTheTree) {
+  EXPECT_EQ(parsed("32 30 0:28 /docker/c1 /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n",
+                   "4:memory:/docker/c1/job\n"),
+            (std::map<Kind, std::string>{{Kind::Memory, "/sys/fs/cgroup/memory/job"}}));
+  EXPECT_TRUE(parsed("32 30 0:28 /docker/c1 /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n",
+                     "4:memory:/docker/c2\n")
+                  .empty());
+  EXPECT_TRUE(
+      parsed("30 24 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n", "0::/../other\n").empty());
+}
+
+TEST(Cgroup, HoldsAProcessAndItsChildrenUntilTheyAreKilled) {
+  const auto group = Cgroup::make("test-" + random_hex(8), std::nullopt);
+  if (!group) GTEST_SKIP() << group.error().message;
+  EXPECT_TRUE(group->is_empty());
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+
+  const pid_t child = ::fork();
+  if (child == 0) {
+    group->enter();
+    if (::fork() == 0) {
+      ::setsid();
+      ::write(ready[1], "x", 1);
+    }
+    ::pause();
+    ::_exit(0);
+  }
+  char byte = 0;
+  ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+
+  EXPECT_EQ(group->members().size(), 2u);
+  group->kill();
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(WTERMSIG(status), SIGKILL);
+  while (!group->is_empty()) ::usleep(1000);
+  group->remove();
+  for (const std::string& directory : group->directories()) {
+    EXPECT_NE(::access(directory.c_str(), F_OK), 0) << directory;
+  }
+  ::close(ready[0]);
+  ::close(ready[1]);
+}
+
+}  // namespace
+}  // namespace berth::io

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <utility>
+
+#include "io/connection.h"
+#include "io/stream.h"
+
+namespace berth::io {
+
+/// A session's socket as the connection table sees it.
+class HttpLink final : public Connection {
+ public:
+  HttpLink(ConnectionTable& table, TcpSocket& socket) : Connection(table), socket_(&socket) {}
+
+  /// The socket was moved: into a TLS stream, for example. Null: it is somebody else's now.
+  void follow(TcpSocket* socket) { socket_ = socket; }
+  /// Idle: nothing was begun that a draining server would have to answer.
+  void set_idle(bool idle) { idle_ = idle; }
+  bool has_expired() const { return expired_; }
+  bool is_cut() const { return cut_; }
+  /// What else cut() has to undo, for a session that waits for something other than its socket.
+  void when_cut(std::function<void()> undo) { undo_ = std::move(undo); }
+
+  /// The first time it only ends the pending operation, so that the session can say why it closes.
+  void expire() override {
+    if (std::exchange(expired_, true)) return close();
+    boost::system::error_code ignored;
+    if (socket_ != nullptr) socket_->cancel(ignored);
+  }
+  void finish_soon() override {
+    if (idle_) cut();
+  }
+  void cut() override {
+    cut_ = true;
+    close();
+    if (undo_) undo_();
+  }
+
+ private:
+  void close() {
+    boost::system::error_code ignored;
+    if (socket_ != nullptr) socket_->close(ignored);
+  }
+
+  TcpSocket* socket_;
+  std::function<void()> undo_{};
+  bool idle_ = true;
+  bool expired_ = false;
+  bool cut_ = false;
+};
+
+}  // namespace berth::io

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <variant>
+
+#include "base/clock.h"
+#include "io/http.h"
+#include "io/loop.h"
+#include "io/offload.h"
+#include "io/tls.h"
+#include "io/websocket.h"
+
+namespace berth::io {
+
+/// What becomes of a request, decided on its head alone, before any of its body is read.
+struct ReadBody {
+  std::uint64_t limit = 0;  ///< A larger body is answered 413.
+};
+struct SpoolBody {
+  std::uint64_t limit = 0;
+};
+/// Answer at once. A body, if there is one, is not read; the connection then ends with the answer.
+struct Refuse {
+  Reply reply{};
+};
+/// Upgrade to a WebSocket; the callback takes it over.
+struct Upgrade {
+  std::function<void(std::shared_ptr<WebSocket>)> accept;
+};
+using Admission = std::variant<ReadBody, SpoolBody, Refuse, Upgrade>;
+
+/// The application behind the server. Called on the loop's thread only.
+class HttpHandler {
+ public:
+  using Respond = std::function<void(Reply)>;
+  virtual ~HttpHandler() = default;
+  virtual Admission admit(const RequestHead& head) = 0;
+  /// Calls `respond` exactly once, now or later, on the loop's thread. Responding after the peer
+  /// has gone is harmless.
+  virtual void handle(Request request, Respond respond) = 0;
+};
+
+struct HttpLimits {
+  std::uint32_t header_bytes = 32 * 1024;
+  Duration head_timeout = std::chrono::seconds(15);   ///< To send a whole head.
+  Duration idle_timeout = std::chrono::seconds(75);   ///< Between requests of one connection.
+  Duration stall_timeout = std::chrono::seconds(30);  ///< No byte of a body moved, either way.
+  std::size_t connections = 4096;                     ///< More are accepted and closed at once.
+};
+
+struct HttpServerOptions {
+  std::string address = "127.0.0.1";
+  std::uint16_t port = 0;  ///< 0: any free one.
+  HttpLimits limits{};
+  std::string spool_directory{};  ///< Where SpoolBody bodies are written.
+};
+
+/// HTTP/1.1 over TLS and, told apart by the first byte, plain TCP, on one port.
+///
+/// Keep-alive and pipelining; Expect: 100-continue; chunked and sized bodies; files are sent from
+/// disk in pieces; spooling is written, hashed and synced off the loop, so that a slow disk or a
+/// slow peer never holds the loop up. Off loopback, plain HTTP is refused.
+class HttpServer {
+ public:
+  HttpServer(Loop& loop, Offload& disk, HttpHandler& handler, HttpServerOptions options,
+             std::shared_ptr<const ServerTls> tls);
+  ~HttpServer();
+
+  Status listen();
+  std::uint16_t port() const;  ///< The real one, after listen().
+
+  /// Stops accepting, answers what was begun, closes idle connections, then calls `drained`; at the
+  /// latest after `grace`, when what is left is cut off.
+  void drain(Duration grace, std::function<void()> drained);
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace berth::io

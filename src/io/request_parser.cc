@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/request_parser.h"
+
+#include <boost/beast/http/error.hpp>
+
+#include "base/text.h"
+
+namespace berth::io {
+namespace {
+
+namespace http = boost::beast::http;
+
+std::string_view view(boost::beast::string_view text) { return {text.data(), text.size()}; }
+
+/// The path and query of "/a?b" and of "http://host/a?b"; clients behind a proxy send the latter.
+void split_target(std::string_view target, RequestHead& head) {
+  const std::size_t scheme = target.find("://");
+  if (!target.starts_with('/') && scheme != std::string_view::npos) {
+    const std::size_t path = target.find_first_of("/?", scheme + 3);
+    target = path == std::string_view::npos ? "/" : target.substr(path);
+  }
+  target = target.substr(0, target.find('#'));
+  const std::size_t mark = target.find('?');
+  head.path = target.substr(0, mark);
+  if (mark != std::string_view::npos) head.query = target.substr(mark + 1);
+  if (head.path.empty()) head.path = "/";
+}
+
+}  // namespace
+
+RequestParser::RequestParser(std::uint32_t header_limit) : header_limit_(header_limit) {
+  basic_parser::header_limit(header_limit);
+  body_limit(boost::none);  // Counted by the session, which knows the limit only after the head.
+}
+
+std::size_t RequestParser::feed(std::string_view bytes) {
+  eager(head_done_);
+  error_code error;
+  const std::size_t taken = put({bytes.data(), bytes.size()}, error);
+  if (error && error != http::error::need_more) fail(error);
+  return taken;
+}
+
+void RequestParser::fail(error_code error) {
+  if (failure_) return;
+  if (error == http::error::header_limit) {
+    failure_ = {431, "RequestHeaderFieldsTooLarge",
+                "the request's headers are larger than " + human_bytes(header_limit_)};
+  } else {
+    failure_ = {400, "BadRequest", "malformed HTTP request: " + error.message()};
+  }
+}
+
+void RequestParser::on_request_impl(http::verb, string_view method, string_view target, int version,
+                                    error_code& error) {
+  head_.method = view(method);
+  is_http11_ = version == 11;
+  head_bytes_ = method.size() + target.size() + 12;
+  if (head_bytes_ > header_limit_) error = http::error::header_limit;
+  split_target(view(target), head_);
+  head_.headers.reserve(12);
+}
+
+void RequestParser::on_field_impl(http::field field, string_view name, string_view value,
+                                  error_code& error) {
+  // Trailers after a chunked body come here too: checked for size, otherwise of no interest.
+  head_bytes_ += name.size() + value.size() + 4;
+  if (head_bytes_ > header_limit_) {
+    error = http::error::header_limit;
+    return;
+  }
+  if (head_done_) return;
+  switch (field) {
+    case http::field::host: ++hosts_; break;
+    case http::field::expect:
+      wants_continue_ = equals_ignoring_case(view(value), "100-continue");
+      has_other_expectation_ = !wants_continue_;
+      break;
+    case http::field::transfer_encoding:
+      has_transfer_encoding_ = true;
+      if (!equals_ignoring_case(view(value), "chunked")) has_other_transfer_encoding_ = true;
+      break;
+    default: break;
+  }
+  head_.headers.emplace_back(view(name), view(value));
+}
+
+void RequestParser::on_header_impl(error_code& error) {
+  head_done_ = true;
+  check_head();
+  if (failure_) error = http::error::bad_value;  // Any will do: it only stops the parser.
+}
+
+void RequestParser::check_head() {
+  if (has_transfer_encoding_ && (has_other_transfer_encoding_ || !is_http11_)) {
+    failure_ = {400, "BadRequest", "the only transfer coding understood is 'chunked', in HTTP/1.1"};
+  } else if (hosts_ > 1 || (is_http11_ && hosts_ == 0)) {
+    failure_ = {400, "BadRequest", "a request needs exactly one Host header"};
+  } else if (has_other_expectation_) {
+    failure_ = {417, "ExpectationFailed", "the only expectation understood is '100-continue'"};
+  }
+}
+
+std::size_t RequestParser::on_body_impl(string_view bytes, error_code&) {
+  body_bytes_ += bytes.size();
+  if (body_ != nullptr) body_->append(bytes.data(), bytes.size());
+  return bytes.size();
+}
+
+std::size_t RequestParser::on_chunk_body_impl(std::uint64_t, string_view bytes, error_code&) {
+  error_code ignored;
+  return on_body_impl(bytes, ignored);
+}
+
+}  // namespace berth::io

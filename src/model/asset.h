@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <boost/describe.hpp>
+#include <boost/json.hpp>
+#include <map>
+#include <string>
+
+#include "base/clock.h"
+#include "model/workspace.h"
+
+namespace berth::model {
+
+/// The collections that hold named, versioned things. Their ARM names are to_collection()'s.
+enum class AssetKind { Code, Data, Environment, Model, Component };
+BOOST_DESCRIBE_ENUM(AssetKind, Code, Data, Environment, Model, Component)
+
+/// "codes", "data", "environments", "models", "components".
+std::string_view to_collection(AssetKind kind);
+
+/// One immutable version of an asset. What differs between kinds is in `body`, in ARM's own field
+/// names (codeUri; dataType and dataUri; image, condaFile and build; …): Berth passes most of it
+/// on.
+struct Asset {
+  WorkspaceId workspace{};
+  AssetKind kind = AssetKind::Data;
+  std::string name{};
+  std::string version{};
+  boost::json::object body{};  ///< Immutable once made.
+  bool is_anonymous = false;
+  // What may change later:
+  std::string description{};
+  std::map<std::string, std::string> tags{};
+  std::map<std::string, std::string> properties{};
+  bool is_archived = false;
+  WallTime created_at{};
+  WallTime modified_at{};
+};
+BOOST_DESCRIBE_STRUCT(Asset, (),
+                      (workspace, kind, name, version, body, is_anonymous, description, tags,
+                       properties, is_archived, created_at, modified_at))
+
+/// A named container of versions, with what users may say about it as a whole.
+struct AssetContainer {
+  WorkspaceId workspace{};
+  AssetKind kind = AssetKind::Data;
+  std::string name{};
+  std::string description{};
+  std::map<std::string, std::string> tags{};
+  std::map<std::string, std::string> properties{};
+  bool is_archived = false;
+  WallTime created_at{};
+  std::string latest_version{};  ///< Most recently created, not the highest.
+  std::string next_version = "1";
+  std::string
+      data_type{};  ///< Data only: "uri_file", "uri_folder", "mltable", as its first version.
+};
+BOOST_DESCRIBE_STRUCT(AssetContainer, (),
+                      (workspace, kind, name, description, tags, properties, is_archived,
+                       created_at, latest_version, next_version, data_type))
+
+}  // namespace berth::model

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/job.h"
+
+#include <fmt/format.h>
+
+#include <regex>
+
+#include "model/datastore.h"
+
+namespace berth::model {
+namespace {
+
+constexpr std::string_view kDefaultOutputUri =
+    "azureml://datastores/${{default_datastore}}/paths/azureml/${{name}}/${{output_name}}/";
+
+/// Replaces "${{ name }}", with or without spaces inside the braces.
+std::string replace_expression(const std::string& text, const std::string& name,
+                               std::string_view value) {
+  const std::regex expression("\\$\\{\\{\\s*" + name + "\\s*\\}\\}");
+  std::string result;
+  auto rest = text.cbegin();
+  for (std::sregex_iterator match(text.begin(), text.end(), expression), end; match != end;
+       ++match) {
+    result.append(rest, (*match)[0].first).append(value);
+    rest = (*match)[0].second;
+  }
+  return result.append(rest, text.cend());
+}
+
+}  // namespace
+
+bool is_terminal(JobStatus status) {
+  return status == JobStatus::Completed || status == JobStatus::Failed ||
+         status == JobStatus::Canceled;
+}
+
+std::string artifact_prefix(const JobKey& key) {
+  return fmt::format("ExperimentRun/dcid.{}/", key.name);
+}
+
+std::string output_uri(const Job& job, const std::string& output_name) {
+  const auto output = job.spec.outputs.find(output_name);
+  const bool is_default = output == job.spec.outputs.end() || output->second.uri.empty();
+  std::string uri = is_default ? std::string(kDefaultOutputUri) : output->second.uri;
+  if (uri.find("${{") == std::string::npos) return uri;
+  uri = replace_expression(uri, "default_datastore", kDatastores[0].name);
+  uri = replace_expression(uri, "name", job.key.name);
+  return replace_expression(uri, "output_name", output_name);
+}
+
+}  // namespace berth::model

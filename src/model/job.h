@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <boost/describe.hpp>
+#include <boost/json.hpp>
+#include <chrono>
+#include <compare>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "model/node.h"
+#include "model/workspace.h"
+
+namespace berth::model {
+
+/// A job's name is its users' handle and is unique in its workspace.
+struct JobKey {
+  WorkspaceId workspace{};
+  std::string name{};
+
+  friend auto operator<=>(const JobKey&, const JobKey&) = default;
+};
+BOOST_DESCRIBE_STRUCT(JobKey, (), (workspace, name))
+
+/// The strings are Azure ML's, in its order. docs/states.md has the diagram.
+enum class JobStatus {
+  NotStarted,
+  Starting,
+  Provisioning,
+  Preparing,
+  Queued,
+  Running,
+  Finalizing,
+  CancelRequested,
+  Completed,
+  Failed,
+  Canceled,
+  NotResponding,
+  Paused,
+  Unknown,
+};
+BOOST_DESCRIBE_ENUM(JobStatus, NotStarted, Starting, Provisioning, Preparing, Queued, Running,
+                    Finalizing, CancelRequested, Completed, Failed, Canceled, NotResponding, Paused,
+                    Unknown)
+
+bool is_terminal(JobStatus status);
+
+/// What an input or output is. Literals carry `value`, everything else a `uri`.
+enum class DataType { Literal, UriFile, UriFolder, MlTable, CustomModel, MlflowModel, TritonModel };
+BOOST_DESCRIBE_ENUM(DataType, Literal, UriFile, UriFolder, MlTable, CustomModel, MlflowModel,
+                    TritonModel)
+
+/// How data reaches the command. On one machine a mount and a download are both a private copy;
+/// `Direct` hands over the URI itself.
+enum class DataMode {
+  ReadOnlyMount,
+  ReadWriteMount,
+  Download,
+  Upload,
+  Direct,
+  EvalMount,
+  EvalDownload
+};
+BOOST_DESCRIBE_ENUM(DataMode, ReadOnlyMount, ReadWriteMount, Download, Upload, Direct, EvalMount,
+                    EvalDownload)
+
+struct JobInput {
+  DataType type = DataType::UriFolder;
+  std::string value{};  ///< Literals only.
+  std::string uri{};    ///< Everything else.
+  std::optional<DataMode> mode{};
+  std::string description{};
+
+  friend bool operator==(const JobInput&, const JobInput&) = default;
+};
+BOOST_DESCRIBE_STRUCT(JobInput, (), (type, value, uri, mode, description))
+
+struct JobOutput {
+  DataType type = DataType::UriFolder;
+  std::string
+      uri{};  ///< Empty: azureml://datastores/workspaceblobstore/paths/azureml/<job>/<output>/
+  std::optional<DataMode> mode{};
+  std::string description{};
+  std::string asset_name{};     ///< Registers the output when the job completes.
+  std::string asset_version{};  ///< Empty: the next free one.
+
+  friend bool operator==(const JobOutput&, const JobOutput&) = default;
+};
+BOOST_DESCRIBE_STRUCT(JobOutput, (), (type, uri, mode, description, asset_name, asset_version))
+
+struct JobResources {
+  int instance_count = 1;
+  std::string instance_type{};
+  std::string shm_size{};
+  std::string docker_args{};
+  boost::json::object properties{};
+
+  friend bool operator==(const JobResources&, const JobResources&) = default;
+};
+BOOST_DESCRIBE_STRUCT(JobResources, (),
+                      (instance_count, instance_type, shm_size, docker_args, properties))
+
+/// What the user asked for; never changes after the submit. Two submits under one name must agree
+/// on all of it.
+struct JobSpec {
+  std::string type = "Command";  ///< ARM's JobType. Only Command runs today.
+  std::string command{};
+  std::string code_id{};         ///< ARM id of a code version; may be empty.
+  std::string environment_id{};  ///< ARM id or azureml: reference; recorded.
+  std::string compute{};         ///< Name of the target; empty means the workspace's default.
+  std::string experiment_name = "Default";
+  std::map<std::string, std::string> environment_variables{};
+  std::map<std::string, JobInput> inputs{};
+  std::map<std::string, JobOutput> outputs{};
+  std::optional<std::chrono::seconds> timeout{};
+  JobResources resources{};
+  int priority = 2;  ///< queue_settings.priority: low 1, medium 2, high 3.
+  std::optional<std::string> job_tier{};
+  boost::json::value distribution = nullptr;  ///< ARM's object, as sent.
+  boost::json::value identity = nullptr;      ///< Likewise.
+  boost::json::value notification = nullptr;  ///< Likewise.
+  boost::json::object services{};             ///< Interactive services, as sent.
+  std::string component_id{};
+  std::string parent_job_name{};
+
+  friend bool operator==(const JobSpec&, const JobSpec&) = default;
+};
+BOOST_DESCRIBE_STRUCT(JobSpec, (),
+                      (type, command, code_id, environment_id, compute, experiment_name,
+                       environment_variables, inputs, outputs, timeout, resources, priority,
+                       job_tier, distribution, identity, notification, services, component_id,
+                       parent_job_name))
+
+/// How one attempt ended, as the node saw it.
+enum class Ending {
+  Exited,       ///< By itself, with exit_code.
+  Signaled,     ///< By a signal nobody here sent.
+  OutOfMemory,  ///< Killed for its memory.
+  TimedOut,     ///< Stopped because limits.timeout was over.
+  Stopped,      ///< Stopped because we asked (cancel).
+  NotStarted,   ///< Code or inputs could not be had, or the command not be started.
+  Lost,         ///< Nobody knows: the node and its supervisor are gone.
+};
+BOOST_DESCRIBE_ENUM(Ending, Exited, Signaled, OutOfMemory, TimedOut, Stopped, NotStarted, Lost)
+
+struct Outcome {
+  Ending ending = Ending::Exited;
+  int exit_code = 0;
+  int signal = 0;
+  std::string message{};  ///< For people, when the ending needs more words.
+
+  friend bool operator==(const Outcome&, const Outcome&) = default;
+};
+BOOST_DESCRIBE_STRUCT(Outcome, (), (ending, exit_code, signal, message))
+
+/// ARM's error object of a job that failed: {code, message}.
+struct JobError {
+  std::string code{};
+  std::string message{};
+};
+BOOST_DESCRIBE_STRUCT(JobError, (), (code, message))
+
+/// What a user submits, and what has become of it.
+struct Job {
+  JobKey key{};
+  std::int64_t sequence = 0;  ///< Order of submission, over the whole server; never used again.
+  JobSpec spec{};
+  // What users may change later:
+  std::string display_name{};
+  std::string description{};
+  std::map<std::string, std::string> tags{};
+  std::map<std::string, std::string> properties{};  ///< May be added to, never changed.
+  bool is_archived = false;
+  // What we know of its run:
+  JobStatus status = JobStatus::NotStarted;
+  int attempt = 0;  ///< The current or last one; 0 before the first. The fencing token.
+  NodeId node{};    ///< Where the attempt runs; empty when it holds no node.
+  bool cancel_requested = false;
+  std::optional<Outcome> outcome{};
+  std::optional<JobError> error{};
+  std::vector<std::string> warnings{};
+  std::string created_by{};
+  WallTime created_at{};
+  WallTime modified_at{};
+  std::optional<WallTime> started_at{};
+  std::optional<WallTime> ended_at{};
+};
+BOOST_DESCRIBE_STRUCT(Job, (),
+                      (key, sequence, spec, display_name, description, tags, properties,
+                       is_archived, status, attempt, node, cancel_requested, outcome, error,
+                       warnings, created_by, created_at, modified_at, started_at, ended_at))
+
+/// "ExperimentRun/dcid.<name>/": where the job's artifacts lie in workspaceartifactstore.
+std::string artifact_prefix(const JobKey& key);
+
+/// The output's place: its own uri with ${{default_datastore}}, ${{name}} and ${{output_name}}
+/// replaced, or the default one on workspaceblobstore.
+std::string output_uri(const Job& job, const std::string& output_name);
+
+}  // namespace berth::model

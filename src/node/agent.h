@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "model/node.h"
+
+namespace berth::node {
+
+struct AgentOptions {
+  model::NodeId id{};
+  std::string home{};       ///< State directory of the server on this machine.
+  std::string work_root{};  ///< Where attempts live. Absolute.
+  std::string token_file{};
+  std::string identity_file{};  ///< Where it says which process it is, once it is the only one.
+  int slots = 1;
+  Duration lonely_after = std::chrono::seconds(60);  ///< Without a server and work, it ends.
+  Duration housekeeping = std::chrono::seconds(1);   ///< How often it looks whether to end.
+};
+
+/// `berth node`: dials the server, runs attempts, survives the server. Returns when told to leave,
+/// or when it has had nothing to do and no server for a minute. Forks: call it while the process
+/// has one thread. Conflict when another agent of the same work root is alive.
+Status run_agent(const AgentOptions& options);
+
+}  // namespace berth::node

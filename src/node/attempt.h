@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "io/loop.h"
+#include "io/offload.h"
+#include "node/attempt_files.h"
+#include "node/log_shipper.h"
+#include "node/outbox.h"
+#include "node/transfer.h"
+#include "node/zygote.h"
+
+namespace berth::node {
+
+/// What attempts share.
+struct AttemptContext {
+  io::Loop& loop;
+  io::Offload& threads;
+  Zygote& zygote;
+  Outbox& outbox;
+  const Clock& clock;
+  std::string work_root;
+  std::string boot;
+  std::function<void(const wire::node::AttemptRef&)> on_gone;  ///< Its directory is removed.
+  std::function<void(std::string_view)> on_broken;  ///< The agent cannot go on; a new one can.
+};
+
+/// One attempt, from its Launch to its Forget. Loop thread only.
+///
+///   Preparing ──> Running ──> Finalizing ──> Ended ──(Forget)──> gone
+///       └───────(could not start, or stopped)──^
+class Attempt {
+ public:
+  /// Told to run by the server.
+  static std::unique_ptr<Attempt> launch(AttemptContext& context, wire::node::Launch launch);
+  /// Found on disk by a new agent. One that had not begun waits until the server confirms it.
+  static std::unique_ptr<Attempt> adopt(AttemptContext& context, LaunchRecord record);
+  ~Attempt();
+  Attempt(const Attempt&) = delete;
+  Attempt& operator=(const Attempt&) = delete;
+
+  const wire::node::AttemptRef& ref() const { return launch_.attempt; }
+  wire::node::Phase phase() const { return phase_; }
+  bool is_forgotten() const { return is_forgotten_; }
+
+  /// There is a connection, and Hello has been said.
+  void connected();
+  void disconnected();
+  /// The server wants it (still): it may have fresh addresses.
+  void confirm(const wire::node::Launch& launch);
+  /// Without a Launch on this connection it is nobody's any more: ended, and nothing is sent back.
+  void stop();
+  void forget();
+  void log_stored(std::uint64_t size) { log_.stored(size); }
+  /// The state directory has vanished: only ends what runs.
+  void kill();
+
+ private:
+  Attempt(AttemptContext& context, wire::node::Launch launch);
+
+  void prepare();
+  Status lay_out();
+  void prepared(const std::vector<Error>& errors);
+  void start_shim();
+  void watch(const io::ProcessIdentity& shim);
+  void unwatch();
+  void shim_ended();
+  void clean_up_after_shim();
+  void settle(model::Outcome outcome);
+  void finalize(const model::Outcome& outcome);
+  void deliver();
+  void report_when_done();
+  void report();
+  void remove();
+  void advance(wire::node::Phase phase);
+
+  AttemptContext& context_;
+  wire::node::Launch launch_;
+  AttemptPaths paths_;
+  LogShipper log_;
+  wire::node::Phase phase_ = wire::node::Phase::Preparing;
+  bool is_confirmed_ = false;  ///< On this connection.
+  bool is_disowned_ = false;
+  bool is_forgotten_ = false;
+  std::shared_ptr<Transfer> transfer_{};
+  std::optional<io::ProcessIdentity> shim_{};
+  io::Descriptor shim_handle_{};
+  model::Outcome outcome_{};
+  bool is_delivered_ = false;
+  bool is_log_stored_ = false;
+  std::vector<std::string> delivery_errors_{};
+  std::shared_ptr<int> alive_ = std::make_shared<int>(0);  ///< For what comes back from threads.
+};
+
+}  // namespace berth::node

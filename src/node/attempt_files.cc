@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/attempt_files.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "base/log.h"
+#include "base/text.h"
+
+namespace berth::node {
+namespace {
+
+std::vector<std::string> subdirectories(const std::string& directory) {
+  std::vector<std::string> names;
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(directory.c_str()), ::closedir);
+  while (const dirent* entry = entries ? ::readdir(entries.get()) : nullptr) {
+    struct stat found {};
+    const bool is_directory =
+        ::fstatat(::dirfd(entries.get()), entry->d_name, &found, AT_SYMLINK_NOFOLLOW) == 0 &&
+        S_ISDIR(found.st_mode);
+    if (is_directory && entry->d_name[0] != '.') names.emplace_back(entry->d_name);
+  }
+  return names;
+}
+
+}  // namespace
+
+AttemptPaths::AttemptPaths(std::string attempt_directory)
+    : directory(std::move(attempt_directory)),
+      launch(directory + "/launch.json"),
+      lock(directory + "/shim.lock"),
+      shim(directory + "/shim.json"),
+      exit(directory + "/exit.json"),
+      log_directory(directory + "/user_logs"),
+      log(log_directory + "/std_log.txt") {}
+
+void remove_attempt(const std::string& work_root, const std::string& directory) {
+  const Result<io::Root> root = io::Root::open(work_root);
+  const Status removed = root ? root->remove_tree(directory) : Status(fail(root.error()));
+  if (!removed) return log::warning("'{}' stays: {}", directory, removed.error().message);
+  const std::string job = directory.substr(0, directory.rfind('/'));
+  ::rmdir((work_root + "/" + job).c_str());
+  ::rmdir((work_root + "/" + job.substr(0, job.find('/'))).c_str());
+}
+
+std::vector<std::string> find_attempts(const std::string& work_root) {
+  std::vector<std::string> level = {""};
+  for (int depth = 0; depth < 3; ++depth) {
+    std::vector<std::string> next;
+    for (const std::string& parent : level) {
+      for (const std::string& name : subdirectories(work_root + "/" + parent)) {
+        next.push_back(parent.empty() ? name : parent + "/" + name);
+      }
+    }
+    level = std::move(next);
+  }
+  return level;
+}
+
+std::string boot_id() {
+  const Result<std::string> text = io::read_file("/proc/sys/kernel/random/boot_id", 4096);
+  return text ? std::string(trim(*text)) : "unknown";
+}
+
+Status replace_file(const std::string& path, std::string_view text) {
+  io::TemporaryFile file = TRY(io::TemporaryFile::make(path.substr(0, path.find_last_of('/'))));
+  TRY(file.write(text));
+  return file.persist(path);
+}
+
+}  // namespace berth::node

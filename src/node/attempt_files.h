@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// What lies in an attempt's directory. It is how an agent, its shims and a later agent talk: each
+// may die at any moment, so every file appears whole or not at all.
+//
+// None is synced: they matter only while this boot lasts. After a restart of the machine the
+// attempt is Lost whatever they say, since nobody synced the job's own outputs either.
+#pragma once
+
+#include <boost/describe.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/record.h"
+#include "base/result.h"
+#include "io/file.h"
+#include "io/process.h"
+#include "model/job.h"
+#include "wire/node/message.h"
+
+namespace berth::node {
+
+struct AttemptPaths {
+  explicit AttemptPaths(std::string attempt_directory);
+
+  std::string directory;
+  std::string launch;  ///< LaunchRecord; secret, since it holds signed URLs.
+  std::string lock;    ///< Held by the shim for as long as it lives: at most one runs the command.
+  std::string shim;    ///< ShimRecord, before the command starts.
+  std::string exit;    ///< ExitRecord, when the process tree is gone.
+  std::string log_directory;
+  std::string log;
+};
+
+struct LaunchRecord {
+  std::string boot{};
+  wire::node::Launch launch{};
+};
+BOOST_DESCRIBE_STRUCT(LaunchRecord, (), (boot, launch))
+
+struct ShimRecord {
+  io::ProcessIdentity process{};
+  std::vector<std::string> cgroups{};
+};
+BOOST_DESCRIBE_STRUCT(ShimRecord, (), (process, cgroups))
+
+struct ExitRecord {
+  model::Outcome outcome{};
+  WallTime started_at{};
+  WallTime ended_at{};
+};
+BOOST_DESCRIBE_STRUCT(ExitRecord, (), (outcome, started_at, ended_at))
+
+/// Removes an attempt's directory below the work root, and the empty ones above it. What cannot be
+/// removed is left for the next agent to try.
+void remove_attempt(const std::string& work_root, const std::string& directory);
+
+/// Every attempt directory below the work root: "<workspace>/<job>/<attempt>".
+std::vector<std::string> find_attempts(const std::string& work_root);
+
+/// Differs from one start of the machine to the next.
+std::string boot_id();
+
+/// Replaces the file at once, mode 0600, without syncing.
+Status replace_file(const std::string& path, std::string_view text);
+
+template <typename T>
+Status write_record(const std::string& path, const T& value) {
+  return replace_file(path, record::json::serialize(record::encode(value)));
+}
+
+/// nullopt when it is not there or not readable as one.
+template <typename T>
+std::optional<T> read_record(const std::string& path) {
+  const Result<std::string> text = io::read_file(path);
+  if (!text) return std::nullopt;
+  Result<T> value = record::decode_text<T>(*text);
+  if (!value) return std::nullopt;
+  return std::move(*value);
+}
+
+}  // namespace berth::node

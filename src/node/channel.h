@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "io/loop.h"
+#include "io/websocket.h"
+#include "node/agent.h"
+#include "node/outbox.h"
+
+namespace berth::node {
+
+/// The node's connection to its server: dials until there is one, again whenever it is lost, and
+/// reads where the server is before every try, since a restarted one may be elsewhere.
+class Channel final : public Outbox {
+ public:
+  struct Callbacks {
+    std::function<void()> on_open;
+    std::function<void(const wire::node::ToNode&)> on_message;
+    std::function<void()> on_close;
+  };
+
+  Channel(io::Loop& loop, const Clock& clock, const AgentOptions& options, Callbacks callbacks);
+
+  void start();
+  /// Since when there has been no connection; nothing while there is one.
+  std::optional<TimePoint> lost_since() const { return lost_since_; }
+
+  bool is_open() const override { return socket_ != nullptr; }
+  void send(const wire::node::ToServer& message) override;
+  std::size_t queued_bytes() const override;
+  void redial() override;
+
+ private:
+  void dial();
+  void dial_later(std::string_view why);
+  void opened(std::shared_ptr<io::WebSocket> socket);
+  void received(const std::string& data, bool binary);
+  void closed(const io::WebSocket* socket, std::string_view reason);
+  Result<io::WebSocketAddress> find_server() const;
+
+  io::Loop& loop_;
+  const Clock& clock_;
+  const AgentOptions& options_;
+  Callbacks callbacks_;
+  std::shared_ptr<io::WebSocket> socket_{};
+  std::optional<TimePoint> lost_since_{};
+  Duration pause_;
+  std::string last_trouble_{};
+};
+
+}  // namespace berth::node

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+#include <string>
+
+#include "base/result.h"
+#include "io/cgroup.h"
+
+namespace berth::node {
+
+struct CommandSpec {
+  std::string command{};  ///< For bash, or sh where there is no bash.
+  std::string working_directory{};
+  std::map<std::string, std::string> environment{};  ///< The whole of it.
+  std::string log{};                                 ///< stdout and stderr, appended.
+};
+
+/// Starts the command in a process group and the control group of its own, with no descriptor of
+/// ours and default signals. By fork, so only for a process without threads (a shim).
+Result<pid_t> start_command(const CommandSpec& spec, const io::Cgroup& cgroup);
+
+}  // namespace berth::node

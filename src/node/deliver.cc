@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/deliver.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "io/file.h"
+#include "node/blob.h"
+
+namespace berth::node {
+namespace {
+
+using Steps = std::vector<TransferStep>;
+using wire::node::Deliver;
+
+Status deliver_file(const std::string& path, const std::string& url) {
+  // Not blocking: a pipe somebody left there would wait for a writer for ever.
+  auto file = std::make_shared<const io::Descriptor>(
+      ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat found {};
+  if (!*file || ::fstat(file->get(), &found) != 0) {
+    // What we may not read now we shall not be able to read later.
+    return fail(Code::InvalidArgument, io::error_from_errno(errno, "read it").message);
+  }
+  if (!S_ISREG(found.st_mode)) return fail(Code::InvalidArgument, "it is not a file");
+  return upload(url, std::move(file), static_cast<std::uint64_t>(found.st_size));
+}
+
+TransferStep file_step(std::size_t index, const std::string& relative, const std::string& what) {
+  return {.run = [index, relative](const TransferView& view) -> Result<Steps> {
+            const Deliver& delivery = view.launch->deliveries.at(index);
+            const std::string path =
+                fmt::format("{}/{}/{}", view.directory, delivery.source, relative);
+            TRY(deliver_file(path, blob_url(delivery.container_url, delivery.prefix + relative)));
+            return Steps{};
+          },
+          .what = fmt::format("{}: '{}'", what, to_valid_utf8(relative))};
+}
+
+TransferStep folder_step(std::size_t index, const std::string& what) {
+  return {.run = [index, what](const TransferView& view) -> Result<Steps> {
+            const Deliver& delivery = view.launch->deliveries.at(index);
+            const std::string folder = view.directory + "/" + delivery.source;
+            const auto files = io::list_tree(folder, [&](std::string_view path) {
+              log::info("{}: '{}' is not kept: not a file, or a link that leaves the folder", what,
+                        path);
+            });
+            if (!files && files.error().code == Code::NotFound) return Steps{};
+            if (!files) return fail(files.error());
+            Steps steps;
+            for (const io::FileEntry& file : *files) {
+              steps.push_back(file_step(index, file.path, what));
+            }
+            return steps;
+          },
+          .what = what};
+}
+
+/// One file. A command that failed may leave it out; one that went well has promised it.
+TransferStep single_step(std::size_t index, const std::string& what, bool was_success) {
+  return {.run = [index, was_success](const TransferView& view) -> Result<Steps> {
+            const Deliver& delivery = view.launch->deliveries.at(index);
+            const std::string path = view.directory + "/" + delivery.source;
+            if (::access(path.c_str(), F_OK) != 0) {
+              if (!was_success) return Steps{};
+              return fail(Code::InvalidArgument, "the command did not write it");
+            }
+            TRY(deliver_file(path, blob_url(delivery.container_url, delivery.prefix)));
+            return Steps{};
+          },
+          .what = what};
+}
+
+}  // namespace
+
+std::vector<TransferStep> deliver_steps(const wire::node::Launch& launch, bool was_success) {
+  Steps steps;
+  for (std::size_t index = 0; index < launch.deliveries.size(); ++index) {
+    const Deliver& delivery = launch.deliveries[index];
+    if (delivery.only_on_success && !was_success) continue;
+    steps.push_back(delivery.is_folder ? folder_step(index, delivery.what)
+                                       : single_step(index, delivery.what, was_success));
+  }
+  return steps;
+}
+
+}  // namespace berth::node

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "io/http_server.h"
+#include "io/loop.h"
+#include "io/offload.h"
+#include "wire/node/message.h"
+
+namespace berth::node {
+
+/// A server for tests: keeps what nodes say and what they upload to one container, "/c".
+class FakeServer final : public io::HttpHandler {
+ public:
+  /// Listens on a free port and writes <home>/server.json.
+  FakeServer(io::Loop& loop, const std::string& home);
+  ~FakeServer() override;
+
+  void say(const wire::node::ToNode& message);
+  std::string container_url() const;
+  bool is_connected() const { return channel_ != nullptr; }
+  /// Whatever was said of that kind, in order.
+  template <typename T>
+  std::vector<T> heard() const {
+    std::vector<T> found;
+    for (const wire::node::ToServer& message : said_) {
+      if (const T* one = std::get_if<T>(&message)) found.push_back(*one);
+    }
+    return found;
+  }
+
+  std::map<std::string, std::string> blobs{};
+  std::map<wire::node::AttemptRef, std::string> logs{};
+  std::deque<int> refusals{};  ///< Statuses to answer the next requests with instead.
+  bool is_mute = false;        ///< Blob requests are never answered.
+  std::string token = "token";
+  int requests = 0;
+
+  io::Admission admit(const io::RequestHead& head) override;
+  void handle(io::Request request, Respond respond) override;
+
+ private:
+  void accept(std::shared_ptr<io::WebSocket> channel);
+  void received(const std::string& data, bool binary);
+  io::Reply answer(const io::Request& request);
+  std::string list(const std::string& query) const;
+
+  io::InlineOffload disk_{};
+  std::unique_ptr<io::HttpServer> server_{};
+  std::shared_ptr<io::WebSocket> channel_{};
+  std::vector<wire::node::ToServer> said_{};
+  std::map<std::string, std::string> blocks_{};
+  std::vector<Respond> unanswered_{};
+};
+
+}  // namespace berth::node

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace berth::node {
+
+/// Supervises one attempt, in a process of its own that outlives the agent: starts the command of
+/// launch.json, holds it to its time and memory, and writes exit.json when its process tree is
+/// gone. SIGTERM means: stop it. A second shim of the same attempt does nothing, so launching twice
+/// runs the command once. Call with SIGTERM and SIGCHLD blocked and no other thread.
+[[noreturn]] void run_shim(const std::string& attempt_directory);
+
+}  // namespace berth::node

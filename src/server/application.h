@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "io/http_server.h"
+#include "server/call.h"
+#include "server/node_hub.h"
+#include "server/route.h"
+
+namespace berth::server {
+
+struct ApplicationParts {
+  Services& services;
+  NodeHub& nodes;
+  std::string owner_token{};
+};
+
+/// The one door: every request is matched, authenticated and allowed on its head alone, before any
+/// of its body is read, and its answer leaves only when what it rests on is on disk.
+class Application final : public io::HttpHandler {
+ public:
+  explicit Application(ApplicationParts parts);
+
+  io::Admission admit(const io::RequestHead& head) override;
+  void handle(io::Request request, Respond respond) override;
+
+  const RouteTable& table() const { return table_; }
+
+ private:
+  Status check_origin(const io::RequestHead& head) const;
+  Principal identify(const io::RequestHead& head) const;
+  Status authorise(const Route& route, const io::RequestHead& head, const Match& match,
+                   const Principal& principal) const;
+  void answer(Result<io::Reply> reply, const Respond& respond);
+
+  ApplicationParts parts_;
+  RouteTable table_;
+};
+
+/// An error as ARM clients expect it.
+io::Reply error_reply(const Error& error);
+
+}  // namespace berth::server

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+// codes, data, environments, models, components: five collections of one shape.
+#include <deque>
+
+#include "base/text.h"
+#include "model/reference.h"
+#include "server/asset_versions.h"
+#include "server/control_plane.h"
+#include "server/paging.h"
+#include "server/pending_upload.h"
+#include "server/references.h"
+#include "server/route.h"
+#include "wire/arm/resource.h"
+
+namespace berth::server {
+namespace {
+
+namespace arm = wire::arm;
+namespace json = boost::json;
+using model::Asset;
+using model::AssetContainer;
+using model::AssetKind;
+
+std::string text_member(const json::object& body, std::string_view key) {
+  const json::value* found = body.if_contains(key);
+  return found != nullptr && found->is_string() ? std::string(found->get_string()) : std::string();
+}
+
+// ---- Lists -------------------------------------------------------------------------------------
+
+Result<store::AssetQuery> query_of(const Call& call, AssetKind kind) {
+  return store::AssetQuery{.workspace = call.workspace->id,
+                           .kind = kind,
+                           .view = TRY(list_view(call)),
+                           .skip = static_cast<std::size_t>(TRY(continuation(call))),
+                           .limit = TRY(page_size(call))};
+}
+
+/// "k1,k2=v2" of `$tags`, or `tags`.
+std::vector<std::pair<std::string, std::string>> wanted_tags(const Call& call) {
+  std::string text = call.query_value("$tags");
+  if (text.empty()) text = call.query_value("tags");
+  std::vector<std::pair<std::string, std::string>> tags;
+  for (const std::string_view part : split(text, ',')) {
+    const std::size_t equals = part.find('=');
+    const std::string_view key = trim(part.substr(0, equals));
+    if (key.empty()) continue;
+    const bool has_value = equals != std::string_view::npos;
+    tags.emplace_back(key, has_value ? trim(part.substr(equals + 1)) : std::string_view());
+  }
+  return tags;
+}
+
+bool has_tags(const Asset& asset, const std::vector<std::pair<std::string, std::string>>& wanted) {
+  return std::ranges::all_of(wanted, [&](const auto& tag) {
+    const auto found = asset.tags.find(tag.first);
+    return found != asset.tags.end() && (tag.second.empty() || found->second == tag.second);
+  });
+}
+
+template <AssetKind kind>
+Result<io::Reply> list_versions(Call& call) {
+  store::AssetQuery query = TRY(query_of(call, kind));
+  query.name = call.parameter("name");
+  query.hash = call.query_value("hash");
+  // Clients ask for a hash below a name they have just made up: they mean all code there is.
+  if (!query.hash.empty()) query.name.clear();
+  const auto tags = wanted_tags(call);
+  if (!tags.empty()) query.tag_key = tags.front().first;
+
+  const std::size_t size = query.limit++;
+  const std::vector<Asset> assets = TRY(call.services.store.assets(query));
+  json::array values;
+  for (std::size_t index = 0; index < std::min(size, assets.size()); ++index) {
+    if (has_tags(assets[index], tags))
+      values.push_back(arm::to_json(assets[index], *call.workspace));
+  }
+  std::string next;
+  if (assets.size() > size) next = next_link(call, static_cast<std::int64_t>(query.skip + size));
+  return json_reply(200, arm::page(std::move(values), next));
+}
+
+template <AssetKind kind>
+Result<io::Reply> list_containers(Call& call) {
+  store::AssetQuery query = TRY(query_of(call, kind));
+  const std::size_t size = query.limit++;
+  const auto containers = TRY(call.services.store.containers(query));
+  json::array values;
+  for (std::size_t index = 0; index < std::min(size, containers.size()); ++index) {
+    values.push_back(arm::to_json(containers[index], *call.workspace));
+  }
+  std::string next;
+  if (containers.size() > size)
+    next = next_link(call, static_cast<std::int64_t>(query.skip + size));
+  return json_reply(200, arm::page(std::move(values), next));
+}
+
+// ---- Versions ----------------------------------------------------------------------------------
+
+Result<std::optional<Asset>> find_version(const Call& call, AssetKind kind) {
+  return call.services.store.asset(call.workspace->id, kind, call.parameter("name"),
+                                   call.parameter("version"));
+}
+
+template <AssetKind kind>
+Result<io::Reply> get_version(Call& call) {
+  const std::optional<Asset> asset = TRY(find_version(call, kind));
+  if (asset) return json_reply(200, arm::to_json(*asset, *call.workspace));
+  return fail(Code::NotFound,
+              fmt::format("no version '{}' of '{}' in {}", call.parameter("version"),
+                          call.parameter("name"), model::to_collection(kind)));
+}
+
+/// Code must have been uploaded to a datastore of this workspace. A signature in the address is
+/// dropped: it is nobody's business later, and differs from one upload to the next.
+Status settle_code(const Call& call, Asset& asset) {
+  std::string uri = text_member(asset.body, "codeUri");
+  uri.resize(std::min(uri.find('?'), uri.size()));
+  const BlobPlace place = TRY(blob_of_url(call.workspace->id, uri));
+  store::BlobQuery below{.workspace = call.workspace->id,
+                         .container = place.container,
+                         .prefix = place.path.ends_with('/') ? place.path : place.path + "/",
+                         .limit = 1};
+  if (TRY(call.services.store.blobs(below)).empty()) {
+    return fail(Code::InvalidArgument, fmt::format("nothing was uploaded to '{}'", uri),
+                "properties.codeUri");
+  }
+  asset.body["codeUri"] = uri;
+  return Done{};
+}
+
+Status check_data(const Asset& asset) {
+  Result<model::DataRef> reference = model::parse_data_ref(text_member(asset.body, "dataUri"));
+  if (!reference) {
+    reference.error().target = "properties.dataUri";
+    return fail(reference.error());
+  }
+  if (!std::holds_alternative<model::AssetRef>(*reference)) return Done{};
+  return fail(Code::InvalidArgument, "a data asset cannot refer to another asset",
+              "properties.dataUri");
+}
+
+Result<io::Reply> update_version(Call& call, Asset existing, Asset asked) {
+  if (existing.body != asked.body) {
+    return fail(Code::Conflict,
+                fmt::format("version '{}' of '{}' exists with other content; versions never change",
+                            existing.version, existing.name));
+  }
+  existing.description = std::move(asked.description);
+  existing.tags = std::move(asked.tags);
+  existing.properties = std::move(asked.properties);
+  existing.is_archived = asked.is_archived;
+  existing.modified_at = call.services.clock.now().wall;
+  io::Reply reply = json_reply(200, arm::to_json(existing, *call.workspace));
+  call.services.plane.write({store::PutAsset{std::move(existing)}});
+  return reply;
+}
+
+template <AssetKind kind>
+Result<io::Reply> put_version(Call& call) {
+  Asset asset = TRY(arm::asset_from_json(kind, TRY(json_body(call))));
+  asset.workspace = call.workspace->id;
+  asset.kind = kind;
+  asset.name = call.parameter("name");
+  asset.version = call.parameter("version");
+  if (kind == AssetKind::Code) TRY(settle_code(call, asset));
+  if (kind == AssetKind::Data) TRY(check_data(asset));
+
+  if (auto existing = TRY(find_version(call, kind))) {
+    return update_version(call, *std::move(existing), std::move(asset));
+  }
+  store::Batch rows =
+      TRY(new_version(call.services.store, std::move(asset), call.services.clock.now().wall));
+  io::Reply reply =
+      json_reply(201, arm::to_json(std::get<store::PutAsset>(rows.front()).asset, *call.workspace));
+  call.services.plane.write(std::move(rows));
+  return reply;
+}
+
+/// The newest version beside this one, archived ones included.
+Result<std::string> newest_beside(const Call& call, const Asset& asset) {
+  const auto newest = TRY(call.services.store.assets({.workspace = asset.workspace,
+                                                      .kind = asset.kind,
+                                                      .name = asset.name,
+                                                      .view = store::JobQuery::View::All,
+                                                      .limit = 2}));
+  for (const Asset& other : newest) {
+    if (other.version != asset.version) return other.version;
+  }
+  return std::string();
+}
+
+/// The container stays, even empty: it knows which version numbers were used.
+template <AssetKind kind>
+Result<io::Reply> delete_version(Call& call) {
+  const std::optional<Asset> asset = TRY(find_version(call, kind));
+  if (!asset) return io::Reply{.status = 204};
+  store::Batch rows = {store::DeleteAsset{asset->workspace, kind, asset->name, asset->version}};
+  auto container = TRY(call.services.store.container(asset->workspace, kind, asset->name));
+  if (container && container->latest_version == asset->version) {
+    container->latest_version = TRY(newest_beside(call, *asset));
+    rows.push_back(store::PutContainer{*std::move(container)});
+  }
+  call.services.plane.write(std::move(rows));
+  return io::Reply{.status = 204};
+}
+
+// ---- Containers --------------------------------------------------------------------------------
+
+Result<std::optional<AssetContainer>> find_container(const Call& call, AssetKind kind) {
+  return call.services.store.container(call.workspace->id, kind, call.parameter("name"));
+}
+
+template <AssetKind kind>
+Result<io::Reply> get_container(Call& call) {
+  const std::optional<AssetContainer> container = TRY(find_container(call, kind));
+  if (container) return json_reply(200, arm::to_json(*container, *call.workspace));
+  return fail(Code::NotFound,
+              fmt::format("no '{}' in {}", call.parameter("name"), model::to_collection(kind)));
+}
+
+template <AssetKind kind>
+Result<io::Reply> put_container(Call& call) {
+  const AssetContainer asked = TRY(arm::container_from_json(kind, TRY(json_body(call))));
+  const std::optional<AssetContainer> existing = TRY(find_container(call, kind));
+  AssetContainer container =
+      existing.value_or(AssetContainer{.workspace = call.workspace->id,
+                                       .kind = kind,
+                                       .name = call.parameter("name"),
+                                       .created_at = call.services.clock.now().wall});
+  container.description = asked.description;
+  container.tags = asked.tags;
+  container.properties = asked.properties;
+  container.is_archived = asked.is_archived;
+  if (container.data_type.empty()) container.data_type = asked.data_type;
+  io::Reply reply = json_reply(existing ? 200 : 201, arm::to_json(container, *call.workspace));
+  call.services.plane.write({store::PutContainer{std::move(container)}});
+  return reply;
+}
+
+template <AssetKind kind>
+Result<io::Reply> delete_container(Call& call) {
+  if (TRY(find_container(call, kind))) {
+    call.services.plane.write(
+        {store::DeleteContainer{call.workspace->id, kind, call.parameter("name")}});
+  }
+  return io::Reply{.status = 204};
+}
+
+/// The nine routes of each collection. Their texts are put together once, at start-up, and kept.
+class AssetRouteList {
+ public:
+  AssetRouteList() {
+    add<AssetKind::Code>();
+    add<AssetKind::Data>();
+    add<AssetKind::Environment>();
+    add<AssetKind::Model>();
+    add<AssetKind::Component>();
+  }
+
+  std::span<const Route> routes() const { return routes_; }
+
+ private:
+  template <AssetKind kind>
+  void add() {
+    const std::string collection(model::to_collection(kind));
+    const std::string all = "W/" + collection;
+    const std::string one = all + "/{name}";
+    const std::string version = one + "/versions/{version}";
+    add({"GET", keep(all), may(collection, "read"), BodyKind::None, list_containers<kind>});
+    add({"GET", keep(one), may(collection, "read"), BodyKind::None, get_container<kind>});
+    add({"PUT", keep(one), may(collection, "write"), BodyKind::Json, put_container<kind>});
+    add({"DELETE", keep(one), may(collection, "delete"), BodyKind::None, delete_container<kind>});
+    add({"GET", keep(one + "/versions"), may(collection, "versions/read"), BodyKind::None,
+         list_versions<kind>});
+    add({"GET", keep(version), may(collection, "versions/read"), BodyKind::None,
+         get_version<kind>});
+    add({"PUT", keep(version), may(collection, "versions/write"), BodyKind::Json,
+         put_version<kind>});
+    add({"DELETE", keep(version), may(collection, "versions/delete"), BodyKind::None,
+         delete_version<kind>});
+    add({"POST", keep(version + "/startPendingUpload"), may(collection, "versions/write"),
+         BodyKind::Json, start_pending_upload});
+  }
+
+  void add(Route route) { routes_.push_back(route); }
+
+  const char* keep(std::string text) { return texts_.emplace_back(std::move(text)).c_str(); }
+
+  Permission may(const std::string& collection, const char* verb) {
+    return {
+        Permission::Kind::Action,
+        keep(fmt::format("Microsoft.MachineLearningServices/workspaces/{}/{}", collection, verb))};
+  }
+
+  std::deque<std::string> texts_;  ///< Never moves what it holds.
+  std::vector<Route> routes_;
+};
+
+}  // namespace
+
+std::span<const Route> asset_routes() {
+  static const AssetRouteList list;
+  return list.routes();
+}
+
+}  // namespace berth::server

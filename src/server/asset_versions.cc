@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/asset_versions.h"
+
+#include <charconv>
+
+namespace berth::server {
+namespace {
+
+/// The version as a number, when it is one: "7" and not "7.1" or "v7".
+std::optional<std::uint64_t> as_number(const std::string& version) {
+  std::uint64_t number = 0;
+  const char* end = version.data() + version.size();
+  const auto [stopped, failed] = std::from_chars(version.data(), end, number);
+  if (failed != std::errc() || stopped != end || number >= UINT32_MAX) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+Result<store::Batch> new_version(store::Store& store, model::Asset asset, WallTime now) {
+  model::AssetContainer container{
+      .workspace = asset.workspace, .kind = asset.kind, .name = asset.name, .created_at = now};
+  if (auto existing = TRY(store.container(asset.workspace, asset.kind, asset.name))) {
+    container = *std::move(existing);
+  }
+  if (asset.version.empty()) asset.version = container.next_version;
+  if (TRY(store.asset(asset.workspace, asset.kind, asset.name, asset.version))) {
+    return fail(Code::Conflict,
+                fmt::format("version '{}' of '{}' exists", asset.version, asset.name));
+  }
+  asset.created_at = asset.modified_at = now;
+  container.latest_version = asset.version;
+  const std::uint64_t next = as_number(container.next_version).value_or(1);
+  if (const auto number = as_number(asset.version); number && *number >= next) {
+    container.next_version = std::to_string(*number + 1);
+  }
+  store::Batch rows;
+  rows.push_back(store::PutAsset{std::move(asset)});
+  rows.push_back(store::PutContainer{std::move(container)});
+  return rows;
+}
+
+}  // namespace berth::server

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/blob_access.h"
+
+#include "base/text.h"
+#include "model/datastore.h"
+#include "server/control_plane.h"
+
+namespace berth::server {
+namespace {
+
+using Query = std::vector<std::pair<std::string, std::string>>;
+using Parameters = std::map<std::string, std::string, std::less<>>;
+
+constexpr const char* kAllPermissions = "racwdl";
+
+std::string value_of(const Query& query, std::string_view name) {
+  for (const auto& [key, value] : query) {
+    if (equals_ignoring_case(key, name)) return value;
+  }
+  return {};
+}
+
+BlobOperation container_operation(std::string_view method, std::string_view comp) {
+  const bool is_read = method == "GET" || method == "HEAD";
+  if (method == "GET" && comp == "list") return BlobOperation::List;
+  if (is_read && comp.empty()) return BlobOperation::ContainerProperties;
+  if (method == "PUT" && comp.empty()) return BlobOperation::MakeContainer;
+  return BlobOperation::Unknown;
+}
+
+/// Any one of these letters will do.
+std::string_view permissions_for(BlobOperation operation) {
+  switch (operation) {
+    case BlobOperation::Get:
+    case BlobOperation::Properties:
+    case BlobOperation::GetMetadata: return "r";
+    case BlobOperation::Put:
+    case BlobOperation::PutBlock:
+    case BlobOperation::PutBlockList:
+    case BlobOperation::MakeContainer: return "wc";
+    case BlobOperation::SetMetadata: return "w";
+    case BlobOperation::Delete: return "d";
+    case BlobOperation::List: return "l";
+    case BlobOperation::ContainerProperties: return "rl";
+    case BlobOperation::Unknown: return kAllPermissions;
+  }
+  return "";
+}
+
+bool is_of_container(BlobOperation operation) {
+  return operation == BlobOperation::List || operation == BlobOperation::ContainerProperties ||
+         operation == BlobOperation::MakeContainer;
+}
+
+/// Clients that think in accounts put ".blob.<suffix>" behind the workspace, the last part of what
+/// we call our account's name.
+store::BlobKey target_of(const Parameters& parameters) {
+  const std::string& workspace = parameters.find("workspaceId")->second;
+  const auto path = parameters.find("path");
+  return {.workspace = {workspace.substr(0, workspace.find(".blob."))},
+          .container = parameters.find("container")->second,
+          .path = path == parameters.end() ? std::string() : path->second};
+}
+
+/// Listing with a narrow grant is fine: it shows what the grant covers.
+Status check_grant(const Grant& grant, BlobOperation operation, std::string_view path) {
+  const std::string_view wanted = permissions_for(operation);
+  if (std::ranges::none_of(wanted, [&](char letter) { return permits(grant, letter); })) {
+    return fail_blob("AuthorizationPermissionMismatch", "the signature does not allow this");
+  }
+  if (!is_of_container(operation) && !covers(grant, path)) {
+    return fail_blob("AuthorizationPermissionMismatch", "the signature is for other blobs");
+  }
+  return Done{};
+}
+
+Result<Grant> check_signature(const io::RequestHead& head, const store::BlobKey& target,
+                              const Services& services) {
+  Result<Grant> grant = services.signer.check(target.workspace, target.container, head.query,
+                                              services.clock.now().wall);
+  if (!grant) return fail_blob("AuthenticationFailed", grant.error().message);
+  return grant;
+}
+
+Status check_container(const store::BlobKey& target, const Services& services) {
+  const bool is_known = std::ranges::any_of(model::kDatastores, [&](const auto& datastore) {
+    return datastore.container == target.container;
+  });
+  if (is_known && services.plane.find_workspace(target.workspace) != nullptr) return Done{};
+  return fail_blob("ContainerNotFound", "there is no such container");
+}
+
+}  // namespace
+
+BlobOperation operation_of(std::string_view method, const Query& query) {
+  const std::string comp = to_lower(value_of(query, "comp"));
+  if (equals_ignoring_case(value_of(query, "restype"), "container")) {
+    return container_operation(method, comp);
+  }
+  struct Line {
+    std::string_view method, comp;
+    BlobOperation operation;
+  };
+  constexpr Line kLines[] = {
+      {"GET", "", BlobOperation::Get},
+      {"HEAD", "", BlobOperation::Properties},
+      {"PUT", "", BlobOperation::Put},
+      {"DELETE", "", BlobOperation::Delete},
+      {"PUT", "block", BlobOperation::PutBlock},
+      {"PUT", "blocklist", BlobOperation::PutBlockList},
+      {"PUT", "metadata", BlobOperation::SetMetadata},
+      {"GET", "metadata", BlobOperation::GetMetadata},
+      {"HEAD", "metadata", BlobOperation::GetMetadata},
+  };
+  for (const Line& line : kLines) {
+    if (line.method == method && line.comp == comp) return line.operation;
+  }
+  return BlobOperation::Unknown;
+}
+
+Status admit_blob(const io::RequestHead& head, const Match& match, const Services& services) {
+  const auto query = io::parse_query(head.query);
+  if (!query) return fail_blob("InvalidQueryParameterValue", query.error().message);
+  const store::BlobKey target = target_of(match.parameters);
+  const Grant grant = TRY(check_signature(head, target, services));
+  return check_grant(grant, operation_of(head.method, *query), target.path);
+}
+
+Result<BlobRequest> open_blob_request(const Call& call) {
+  const io::RequestHead& head = call.request.head;
+  BlobRequest request{.operation = operation_of(head.method, call.query),
+                      .target = target_of(call.parameters)};
+  if (call.principal.kind == Principal::Kind::Owner) {
+    request.grant = {.workspace = request.target.workspace,
+                     .container = request.target.container,
+                     .permissions = kAllPermissions};
+  } else {
+    request.grant = TRY(check_signature(head, request.target, call.services));
+    TRY(check_grant(request.grant, request.operation, request.target.path));
+  }
+  // After the signature: a stranger does not learn which containers there are.
+  TRY(check_container(request.target, call.services));
+  if (is_of_container(request.operation) || request.operation == BlobOperation::Unknown) {
+    return request;
+  }
+  if (request.target.path.empty() || request.target.path.ends_with('/')) {
+    return fail_blob("InvalidResourceName", "a blob's name is not empty and does not end in '/'");
+  }
+  return request;
+}
+
+}  // namespace berth::server

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <boost/json.hpp>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "io/http.h"
+#include "io/object_store.h"
+#include "model/workspace.h"
+#include "server/principal.h"
+#include "store/store.h"
+
+namespace berth::server {
+
+class ControlPlane;
+class LogStore;
+class LogWaiters;
+class Signer;
+
+/// What the process knows about itself; changes only before the first request.
+struct ServerFacts {
+  std::string home{};
+  std::uint16_t port = 0;
+  int local_slots = 1;
+  /// Names beside localhost, 127.0.0.1 and [::1] under which the listener is reached.
+  std::vector<std::string> host_names{};
+};
+
+/// Everything a handler may reach. Lives as long as the server; loop thread only.
+struct Services {
+  ControlPlane& plane;
+  store::Store& store;
+  const io::ObjectStore& objects;
+  LogStore& logs;
+  const Signer& signer;
+  const Clock& clock;
+  const ServerFacts& facts;
+  LogWaiters& log_waiters;
+};
+
+/// One request on its way through a handler.
+struct Call {
+  io::Request& request;
+  Services& services;
+  Principal principal{};
+  /// The {…} of the route's pattern, percent-decoded and checked as resource names.
+  std::map<std::string, std::string, std::less<>> parameters{};
+  std::vector<std::pair<std::string, std::string>> query{};
+  /// The workspace of routes below W; null elsewhere.
+  const model::Workspace* workspace = nullptr;
+  /// Set by a handler that answers later: it returns later() and calls this once.
+  std::function<void(Result<io::Reply>)> respond{};
+
+  /// Aborts when the route has no such parameter.
+  const std::string& parameter(std::string_view name) const;
+  /// The first query value of that name, ignoring the name's case; empty when there is none.
+  std::string query_value(std::string_view name) const;
+  /// "https://127.0.0.1:8470" as this client reached us, from TLS and the Host header (checked).
+  std::string base_url() const;
+};
+
+/// Is this Host header one of our own names, with our port? Everything else may be a stranger's
+/// page that had its name resolved to this machine.
+bool is_own_host(std::string_view host_header, const ServerFacts& facts);
+
+/// Says that the handler keeps `call.respond` and uses it itself.
+io::Reply later();
+bool is_later(const io::Reply& reply);
+
+io::Reply json_reply(int status, const boost::json::value& body);
+/// The body as a JSON object; an empty body is {} when `may_be_empty`.
+Result<boost::json::value> json_body(const Call& call, bool may_be_empty = false);
+
+}  // namespace berth::server

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "core/state.h"
+#include "store/store.h"
+
+namespace berth::server {
+
+/// What the control plane does to the world once a decision is on disk. Called on the loop's
+/// thread; every call may be repeated.
+class Effects {
+ public:
+  virtual ~Effects() = default;
+  virtual void launch(const model::Job& job, const model::Node& node) = 0;
+  virtual void stop(const model::JobKey& job, int attempt, const model::NodeId& node) = 0;
+  virtual void forget(const model::JobKey& job, int attempt, const model::NodeId& node) = 0;
+  virtual void start_node(const model::Node& node) = 0;
+  virtual void dismiss_node(const model::NodeId& node) = 0;
+  virtual void job_changed(const model::JobKey& job) = 0;
+  /// Changes were lost with a failed commit: let every node say again what it holds.
+  virtual void resynchronise() = 0;
+};
+
+struct PlaneOptions {
+  int local_slots = 1;
+  Duration node_idle = std::chrono::minutes(2);  ///< A node without work for so long is let go.
+};
+
+/// Owns the State. Decide, record, act: every change is applied at once, handed to the store in the
+/// same turn of the loop, and acted on, or answered, only when its commit is on disk.
+///
+/// Loop thread only. A commit that fails never happened: the state is loaded again, whoever waited
+/// gets the error, running work is not touched.
+class ControlPlane {
+ public:
+  ControlPlane(store::Store& store, Effects& effects, const Clock& clock, PlaneOptions options);
+  ~ControlPlane();
+
+  /// Loads what is live, makes the default workspace when there is none.
+  Status start();
+
+  const core::State& state() const { return state_; }
+  int local_slots() const { return options_.local_slots; }
+
+  // What users ask for. The result is what the answer shows; answer after when_durable().
+
+  const model::Workspace* find_workspace(std::string_view subscription, std::string_view group,
+                                         std::string_view name) const;
+  const model::Workspace* find_workspace(const model::WorkspaceId& id) const;
+  /// Makes it, or updates what may change of the one with the same subscription, group and name.
+  Result<model::Workspace> put_workspace(model::Workspace workspace);
+  Status delete_workspace(const model::WorkspaceId& workspace);
+
+  /// Live or finished.
+  Result<model::Job> job(const model::JobKey& key) const;
+  struct Submitted {
+    model::Job job{};
+    bool made = false;  ///< False: the name was there already, with the same spec.
+  };
+  /// Accepts the job, or, when the name exists with the same spec, updates what may change. Another
+  /// spec under the same name is a Conflict.
+  Result<Submitted> submit(model::Job draft);
+  /// Ends it as soon as may be; of a job that is over, does nothing.
+  Result<model::Job> cancel(const model::JobKey& key);
+  /// Only of a job that is over.
+  Status delete_job(const model::JobKey& key);
+  /// Why it waits, in a sentence.
+  Result<std::string> explain(const model::JobKey& key) const;
+
+  /// Rows that are not part of the State: assets, blobs.
+  void write(store::Batch batch);
+
+  /// Calls back when all that was changed so far is on disk, or with the error if it never will be.
+  void when_durable(std::function<void(Status)> done);
+
+  // What nodes report. Reports of an older attempt, or for another node's job, change nothing.
+
+  struct Held {
+    model::JobKey job{};
+    int attempt = 0;
+  };
+  /// The node is here and holds these attempts: launches what it should have and has not, stops
+  /// what it should not have.
+  Status node_joined(const model::NodeId& node, int slots, const std::string& work_root,
+                     const std::vector<Held>& held);
+  void node_detached(const model::NodeId& node);
+  void node_gone(const model::NodeId& node);
+  bool holds(const model::NodeId& node, const model::JobKey& job, int attempt) const;
+  void job_advanced(const model::NodeId& node, const Held& attempt, model::JobStatus status);
+  /// `more` are rows that belong to the end (its log). The end is acknowledged by Effects::forget.
+  void job_ended(const model::NodeId& node, const Held& attempt, model::Outcome outcome,
+                 store::Batch more);
+
+  /// Called every second: lets idle nodes go, and tries again what a failed commit undid.
+  void tick();
+
+ private:
+  struct Turn;
+
+  Turn& turn();
+  void apply(const core::Event& event);
+  void decide();
+  void flush();
+  void committed(const std::shared_ptr<Turn>& turn, const Status& status);
+  void act(const Turn& turn);
+  void reload();
+  Result<Submitted> resubmit(const model::Job& existing, const model::Job& draft);
+  void launch_or_settle(const model::Job& job, const std::vector<Held>& held);
+  void relabel_finished(model::Job job, const core::JobRelabelled& labels);
+
+  store::Store& store_;
+  Effects& effects_;
+  const Clock& clock_;
+  PlaneOptions options_;
+  core::State state_;
+  std::int64_t next_sequence_ = 1;
+  std::shared_ptr<Turn> turn_;                   ///< Changes not handed to the store yet.
+  std::deque<std::shared_ptr<Turn>> in_flight_;  ///< Handed over, in order.
+  std::optional<Error> failure_;  ///< A commit failed and the state has not been loaded again yet.
+  std::map<model::NodeId, TimePoint> idle_since_;
+};
+
+}  // namespace berth::server

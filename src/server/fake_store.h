@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// A store in memory whose commits a test completes, or fails, by hand.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <tuple>
+
+#include "store/store.h"
+
+namespace berth::server {
+
+class FakeStore final : public store::Store {
+ public:
+  void commit(store::Batch batch, Committed done) override {
+    pending_.push_back({std::move(batch), std::move(done)});
+  }
+  void resume() override { is_poisoned_ = false; }
+  void flush() override { complete(); }
+
+  /// Everything that waits, and what that makes wait, reaches the disk.
+  void complete() {
+    while (!pending_.empty()) {
+      auto [batch, done] = std::move(pending_.front());
+      pending_.pop_front();
+      for (const store::Write& write : batch)
+        std::visit([this](const auto& row) { put(row); }, write);
+      done(Done{});
+    }
+  }
+  /// Everything that waits fails, as when the disk is full.
+  void fail_all(const Error& error) {
+    is_poisoned_ = true;
+    while (!pending_.empty() && is_poisoned_) fail_next(error);
+  }
+  void fail_next(const Error& error) {
+    is_poisoned_ = true;
+    auto [batch, done] = std::move(pending_.front());
+    pending_.pop_front();
+    done(fail(error));
+  }
+  std::size_t waiting() const { return pending_.size(); }
+
+  Result<core::State> load() override {
+    core::State state;
+    state.workspaces = workspaces;
+    state.nodes = nodes;
+    for (const auto& [key, job] : jobs_) {
+      if (!model::is_terminal(job.status)) state.jobs.emplace(key, job);
+    }
+    core::rebuild_indexes(state);
+    return state;
+  }
+  Result<std::int64_t> last_sequence() override {
+    std::int64_t last = 0;
+    for (const auto& [key, job] : jobs_) last = std::max(last, job.sequence);
+    return last;
+  }
+  Result<std::optional<model::Job>> job(const model::JobKey& key) override {
+    return find(jobs_, key);
+  }
+  Result<std::vector<model::Job>> jobs(const store::JobQuery&) override {
+    return std::vector<model::Job>{};
+  }
+  Result<std::optional<model::Asset>> asset(const model::WorkspaceId& workspace,
+                                            model::AssetKind kind, const std::string& name,
+                                            const std::string& version) override {
+    return find(assets_, AssetKey{workspace, kind, name, version});
+  }
+  Result<std::optional<model::Asset>> latest_asset(const model::WorkspaceId& workspace,
+                                                   model::AssetKind kind,
+                                                   const std::string& name) override {
+    const auto found = find(containers_, AssetKey{workspace, kind, name, ""});
+    if (!found) return std::optional<model::Asset>{};
+    return asset(workspace, kind, name, found->latest_version);
+  }
+  Result<std::vector<model::Asset>> assets(const store::AssetQuery&) override {
+    return std::vector<model::Asset>{};
+  }
+  Result<std::optional<model::AssetContainer>> container(const model::WorkspaceId& workspace,
+                                                         model::AssetKind kind,
+                                                         const std::string& name) override {
+    return find(containers_, AssetKey{workspace, kind, name, ""});
+  }
+  Result<std::vector<model::AssetContainer>> containers(const store::AssetQuery&) override {
+    return std::vector<model::AssetContainer>{};
+  }
+  Result<std::optional<store::Blob>> blob(const store::BlobKey& key) override {
+    return find(blobs_, key);
+  }
+  Result<std::vector<store::Blob>> blobs(const store::BlobQuery& query) override {
+    std::vector<store::Blob> found;
+    for (const auto& [key, blob] : blobs_) {
+      if (key.container == query.container && key.path.starts_with(query.prefix))
+        found.push_back(blob);
+    }
+    return found;
+  }
+  Result<std::vector<store::Block>> blocks(const store::BlobKey&) override {
+    return std::vector<store::Block>{};
+  }
+
+  std::map<model::WorkspaceId, model::Workspace> workspaces;
+  std::map<model::NodeId, model::Node> nodes;
+
+ private:
+  using AssetKey = std::tuple<model::WorkspaceId, model::AssetKind, std::string, std::string>;
+
+  template <typename Map, typename Key>
+  static std::optional<typename Map::mapped_type> find(const Map& map, const Key& key) {
+    const auto found = map.find(key);
+    if (found == map.end()) return std::nullopt;
+    return found->second;
+  }
+
+  void put(const store::PutWorkspace& row) { workspaces[row.workspace.id] = row.workspace; }
+  void put(const store::DeleteWorkspace& row) { workspaces.erase(row.workspace); }
+  void put(const store::PutJob& row) { jobs_[row.job.key] = row.job; }
+  void put(const store::DeleteJob& row) { jobs_.erase(row.job); }
+  void put(const store::PutNode& row) { nodes[row.node.id] = row.node; }
+  void put(const store::DeleteNode& row) { nodes.erase(row.node); }
+  void put(const store::PutAsset& row) {
+    const model::Asset& asset = row.asset;
+    assets_[{asset.workspace, asset.kind, asset.name, asset.version}] = asset;
+  }
+  void put(const store::PutContainer& row) {
+    const model::AssetContainer& container = row.container;
+    containers_[{container.workspace, container.kind, container.name, ""}] = container;
+  }
+  void put(const store::DeleteAsset&) {}
+  void put(const store::DeleteContainer&) {}
+  void put(const store::PutBlob& row) { blobs_[row.blob.key] = row.blob; }
+  void put(const store::DeleteBlob& row) { blobs_.erase(row.key); }
+  void put(const store::PutBlock&) {}
+  void put(const store::DropBlocks&) {}
+
+  struct Pending {
+    store::Batch batch;
+    Committed done;
+  };
+  std::deque<Pending> pending_;
+  bool is_poisoned_ = false;
+  std::map<model::JobKey, model::Job> jobs_;
+  std::map<AssetKey, model::Asset> assets_;
+  std::map<AssetKey, model::AssetContainer> containers_;
+  std::map<store::BlobKey, store::Blob> blobs_;
+};
+
+}  // namespace berth::server

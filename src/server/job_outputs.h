@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/clock.h"
+#include "model/job.h"
+#include "store/store.h"
+
+namespace berth::server {
+
+/// The rows that register a completed job's named outputs as data or models. A version that is
+/// taken is left alone and becomes a warning of the job: the work itself succeeded.
+store::Batch register_outputs(store::Store& store, model::Job& job, WallTime now);
+
+}  // namespace berth::server

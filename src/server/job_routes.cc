@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.h"
+#include "server/control_plane.h"
+#include "server/paging.h"
+#include "server/route.h"
+#include "wire/arm/resource.h"
+
+namespace berth::server {
+namespace {
+
+namespace arm = wire::arm;
+namespace json = boost::json;
+using model::Job;
+using model::JobKey;
+
+JobKey key_of(const Call& call) { return {call.workspace->id, call.parameter("name")}; }
+
+json::object shown(const Call& call, const Job& job) {
+  return arm::to_json(job, *call.workspace, {.base_url = call.base_url()});
+}
+
+Result<io::Reply> get(Call& call) {
+  return json_reply(200, shown(call, TRY(call.services.plane.job(key_of(call)))));
+}
+
+Result<io::Reply> put(Call& call) {
+  Job draft = TRY(arm::job_from_json(TRY(json_body(call))));
+  draft.key = key_of(call);
+  draft.created_by = call.principal.name;
+  const auto submitted = TRY(call.services.plane.submit(std::move(draft)));
+  return json_reply(submitted.made ? 201 : 200, shown(call, submitted.job));
+}
+
+/// ARM's spelling of a job type, whatever case the client used.
+std::string job_type(const std::string& asked) {
+  for (const char* type : {"Command", "Sweep", "Pipeline", "AutoML", "Spark"}) {
+    if (equals_ignoring_case(asked, type)) return type;
+  }
+  return asked;
+}
+
+Result<store::JobQuery> query_of(const Call& call) {
+  store::JobQuery query{.workspace = call.workspace->id,
+                        .view = TRY(list_view(call)),
+                        .type = job_type(call.query_value("jobType")),
+                        .experiment = call.query_value("experimentName"),
+                        .limit = TRY(page_size(call))};
+  const std::string tag = call.query_value("tag");
+  const std::size_t equals = tag.find('=');
+  query.tag_key = tag.substr(0, equals);
+  if (equals != std::string::npos) query.tag_value = tag.substr(equals + 1);
+  const std::int64_t before = TRY(continuation(call));
+  if (before > 0) query.before = before;
+  return query;
+}
+
+Result<io::Reply> list(Call& call) {
+  store::JobQuery query = TRY(query_of(call));
+  const std::size_t size = query.limit++;  // One more tells whether there is another page.
+  const std::vector<Job> jobs = TRY(call.services.store.jobs(query));
+  json::array values;
+  std::string next;
+  for (const Job& job : jobs) {
+    if (values.size() == size) {
+      next = next_link(call, jobs[size - 1].sequence);
+      break;
+    }
+    values.push_back(shown(call, job));
+  }
+  return json_reply(200, arm::page(std::move(values), next));
+}
+
+/// A long-running operation, as far as clients can tell: the address they poll says Succeeded at
+/// once, because the request to cancel is recorded before this answer leaves.
+Result<io::Reply> cancel(Call& call) {
+  TRY(call.services.plane.cancel(key_of(call)));
+  const std::string status =
+      fmt::format("{}{}/operationStatuses/{}?api-version=2024-04-01", call.base_url(),
+                  model::arm_id(*call.workspace), call.parameter("name"));
+  // Retry-After: 0 would mean "no wish" to Python, which then waits 30 seconds.
+  return io::Reply{
+      .status = 202,
+      .headers = {{"Location", status}, {"Azure-AsyncOperation", status}, {"Retry-After", "1"}}};
+}
+
+Result<io::Reply> operation_status(Call& call) {
+  io::Reply reply = json_reply(
+      200, json::object{{"name", call.parameter("operationId")}, {"status", "Succeeded"}});
+  reply.headers.emplace_back("Retry-After", "1");
+  return reply;
+}
+
+Result<io::Reply> remove(Call& call) {
+  const Status deleted = call.services.plane.delete_job(key_of(call));
+  if (!deleted && deleted.error().code != Code::NotFound) return fail(deleted.error());
+  return io::Reply{.status = 204};
+}
+
+constexpr Permission allow(const char* action) { return {Permission::Kind::Action, action}; }
+
+constexpr Permission kRead = allow("Microsoft.MachineLearningServices/workspaces/jobs/read");
+constexpr Permission kWrite = allow("Microsoft.MachineLearningServices/workspaces/jobs/write");
+constexpr Permission kDelete = allow("Microsoft.MachineLearningServices/workspaces/jobs/delete");
+constexpr Permission kCancel =
+    allow("Microsoft.MachineLearningServices/workspaces/jobs/cancel/action");
+
+constexpr Route kRoutes[] = {
+    {"GET", "W/jobs", kRead, BodyKind::None, list},
+    {"GET", "W/jobs/{name}", kRead, BodyKind::None, get},
+    {"PUT", "W/jobs/{name}", kWrite, BodyKind::Json, put},
+    {"DELETE", "W/jobs/{name}", kDelete, BodyKind::None, remove},
+    {"POST", "W/jobs/{name}/cancel", kCancel, BodyKind::Json, cancel},
+    {"GET", "W/operationStatuses/{operationId}", kRead, BodyKind::None, operation_status},
+};
+
+}  // namespace
+
+std::span<const Route> job_routes() { return kRoutes; }
+
+}  // namespace berth::server

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/launch.h"
+
+#include <charconv>
+
+#include "base/text.h"
+#include "core/expression.h"
+
+namespace berth::server {
+namespace {
+
+using model::DataMode;
+using model::DataType;
+using model::Job;
+using wire::node::Launch;
+
+/// Long enough for a job of a month: a node that was away still delivers.
+constexpr auto kGrantLifetime = std::chrono::days(30);
+
+class LaunchBuilder {
+ public:
+  LaunchBuilder(const LaunchContext& context, const Job& job, const model::Node& node)
+      : context_(context), job_(job) {
+    launch_.attempt = {job.key, job.attempt};
+    root_ = node.work_root + "/" + wire::node::attempt_directory(launch_.attempt) + "/";
+  }
+
+  Result<Launch> build(const model::Workspace& workspace) {
+    launch_.directories = {"wd", "wd/outputs", "wd/logs"};
+    TRY(add_code());
+    for (const auto& [name, input] : job_.spec.inputs) TRY(add_input(name, input));
+    for (const auto& [name, output] : job_.spec.outputs) TRY(add_output(name, output));
+    add_artifacts("outputs");
+    add_artifacts("logs");
+    launch_.command = TRY(core::expand(job_.spec.command, job_.spec, [this](std::string_view path) {
+      return values_[std::string(path)];
+    }));
+    launch_.timeout = job_.spec.timeout;
+    launch_.memory_limit_bytes = memory_limit();
+    launch_.environment = environment(workspace);
+    return std::move(launch_);
+  }
+
+ private:
+  std::string container_url(const std::string& container) const {
+    return fmt::format("{}/blob/{}/{}", context_.base_url, job_.key.workspace.text, container);
+  }
+
+  std::string grant(const BlobPlace& place, const char* permissions) const {
+    return context_.signer.sign({.workspace = job_.key.workspace,
+                                 .container = place.container,
+                                 .prefix = place.path,
+                                 .permissions = permissions,
+                                 .expires_at = context_.now + kGrantLifetime});
+  }
+
+  wire::node::Fetch fetch_of(const BlobPlace& place, std::string destination,
+                             std::string what) const {
+    wire::node::Fetch fetch{.destination = std::move(destination), .what = std::move(what)};
+    fetch.is_folder = place.is_folder;
+    fetch.url = container_url(place.container);
+    if (place.is_folder) {
+      fetch.prefix = place.path;
+    } else {
+      fetch.url += "/" + percent_encode(place.path, true);
+    }
+    fetch.url += "?" + grant(place, "rl");
+    return fetch;
+  }
+
+  Status add_code() {
+    if (job_.spec.code_id.empty()) return Done{};
+    const BlobPlace code =
+        TRY(find_code(context_.catalogue, job_.key.workspace, job_.spec.code_id));
+    launch_.fetches.push_back(fetch_of(code, "wd", "code"));
+    return Done{};
+  }
+
+  Status add_input(const std::string& name, const model::JobInput& input) {
+    std::string& value = values_["inputs." + name];
+    if (input.type == DataType::Literal) {
+      value = input.value;
+      return Done{};
+    }
+    if (input.mode == DataMode::Direct) {
+      value = input.uri;
+      return Done{};
+    }
+    const std::string what = fmt::format("input '{}'", name);
+    const Place place = TRY(find_input(context_.catalogue, job_.key.workspace, input));
+    std::string destination = "inputs/" + name;
+    if (const auto* web = std::get_if<model::WebAddress>(&place)) {
+      destination += "/" + file_name_of(web->url);
+      launch_.fetches.push_back({.url = web->url, .destination = destination, .what = what});
+    } else {
+      const BlobPlace& blob = std::get<BlobPlace>(place);
+      if (!blob.is_folder) destination += "/" + blob.path.substr(blob.path.rfind('/') + 1);
+      launch_.fetches.push_back(fetch_of(blob, destination, what));
+    }
+    value = root_ + destination;
+    return Done{};
+  }
+
+  /// The last segment of a web address, as a file name that cannot lead elsewhere.
+  static std::string file_name_of(std::string_view url) {
+    url = url.substr(0, url.find_first_of("?#"));
+    const Result<std::string> name = percent_decode(url.substr(url.rfind('/') + 1));
+    return name && is_resource_name(*name) ? *name : "data";
+  }
+
+  Status add_output(const std::string& name, const model::JobOutput& output) {
+    const BlobPlace place = TRY(find_output(job_, name));
+    const std::string folder = "named-outputs/" + name;
+    launch_.directories.push_back(folder);
+    std::string source = folder;
+    if (!place.is_folder) source += "/" + place.path.substr(place.path.rfind('/') + 1);
+    values_["outputs." + name] =
+        output.mode == DataMode::Direct ? model::output_uri(job_, name) : root_ + source;
+    launch_.deliveries.push_back(
+        {.source = source,
+         .container_url = container_url(place.container) + "?" + grant(place, "rcwl"),
+         .prefix = place.path,
+         .is_folder = place.is_folder,
+         .what = fmt::format("output '{}'", name)});
+    return Done{};
+  }
+
+  void add_artifacts(const std::string& folder) {
+    const BlobPlace place{"azureml", model::artifact_prefix(job_.key) + folder + "/", true};
+    launch_.deliveries.push_back(
+        {.source = "wd/" + folder,
+         .container_url = container_url(place.container) + "?" + grant(place, "rcwl"),
+         .prefix = place.path,
+         .what = folder + "/"});
+  }
+
+  /// `--memory 512m` (or `-m`, or `--memory=…`) in resources.docker_args, as Docker reads it.
+  std::optional<std::uint64_t> memory_limit() const {
+    const std::vector<std::string_view> words = split(job_.spec.resources.docker_args, ' ');
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      std::string_view value;
+      if ((words[i] == "--memory" || words[i] == "-m") && i + 1 < words.size())
+        value = words[i + 1];
+      if (words[i].starts_with("--memory=")) value = words[i].substr(9);
+      if (!value.empty()) return bytes_of(value);
+    }
+    return std::nullopt;
+  }
+
+  static std::optional<std::uint64_t> bytes_of(std::string_view text) {
+    std::uint64_t number = 0;
+    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (failed != std::errc() || number == 0) return std::nullopt;
+    const std::string unit = to_lower(std::string_view(end, text.data() + text.size()));
+    const int shift = unit.starts_with("g")   ? 30
+                      : unit.starts_with("m") ? 20
+                      : unit.starts_with("k") ? 10
+                                              : 0;
+    return number << shift;
+  }
+
+  std::map<std::string, std::string> environment(const model::Workspace& workspace) {
+    std::map<std::string, std::string> variables;
+    for (const auto& [name, value] : job_.spec.environment_variables) {
+      if (!core::is_reserved_variable(name)) variables[name] = value;
+    }
+    const std::string token = context_.signer.job_token(job_.key, job_.attempt);
+    const std::string& url = context_.base_url;
+    const std::pair<const char*, std::string> injected[] = {
+        {"AZUREML_RUN_ID", job_.key.name},
+        {"AZUREML_RUN_TOKEN", token},
+        {"AZUREML_RUN_TOKEN_EXPIRY",
+         std::to_string(std::chrono::duration_cast<std::chrono::seconds>(
+                            (context_.now + kGrantLifetime).time_since_epoch())
+                            .count())},
+        {"AZUREML_ARM_SUBSCRIPTION", workspace.subscription},
+        {"AZUREML_ARM_RESOURCEGROUP", workspace.resource_group},
+        {"AZUREML_ARM_WORKSPACE_NAME", workspace.name},
+        {"AZUREML_ARM_PROJECT_NAME", job_.spec.experiment_name},
+        {"AZUREML_SERVICE_ENDPOINT", url},
+        {"AZUREML_DISCOVERY_SERVICE_ENDPOINT", url + "/discovery"},
+        {"AZUREML_WORKSPACE_ID", workspace.id.text},
+        {"AZUREML_EXPERIMENT_ID", job_.spec.experiment_name},
+        {"AZUREML_CR_NODE_RANK", "0"},
+        {"AZUREML_PROCESS_NAME", "rank_0"},
+        {"AZ_BATCH_HOST_LIST", "127.0.0.1"},
+        {"AZ_BATCH_MASTER_NODE", "127.0.0.1:6000"},
+        {"AZ_BATCHAI_JOB_MASTER_NODE_IP", "127.0.0.1"},
+        {"AZ_BATCHAI_MPI_MASTER_NODE", "127.0.0.1"},
+        {"AZ_BATCHAI_JOB_WORK_DIR", root_ + "wd"},
+        {"MLFLOW_TRACKING_URI", url + "/mlflow"},
+        {"MLFLOW_TRACKING_TOKEN", token},
+        {"MLFLOW_RUN_ID", job_.key.name},
+        {"MLFLOW_EXPERIMENT_NAME", job_.spec.experiment_name},
+    };
+    for (const auto& [name, value] : injected) variables[name] = value;
+    for (const auto& [path, value] : values_) variables[variable_of(path)] = value;
+    return variables;
+  }
+
+  /// "inputs.rows" -> AZURE_ML_INPUT_rows.
+  static std::string variable_of(std::string_view path) {
+    const bool is_input = path.starts_with("inputs.");
+    return (is_input ? "AZURE_ML_INPUT_" : "AZURE_ML_OUTPUT_") +
+           std::string(path.substr(path.find('.') + 1));
+  }
+
+  const LaunchContext& context_;
+  const Job& job_;
+  std::string root_;
+  Launch launch_;
+  std::map<std::string, std::string> values_;  ///< By expression path: "inputs.x", "outputs.y".
+};
+
+}  // namespace
+
+Result<Launch> make_launch(const LaunchContext& context, const Job& job, const model::Node& node,
+                           const model::Workspace& workspace) {
+  return LaunchBuilder(context, job, node).build(workspace);
+}
+
+}  // namespace berth::server

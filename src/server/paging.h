@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ARM's lists have in common: page size, continuation, archived or not.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "server/call.h"
+#include "store/store.h"
+
+namespace berth::server {
+
+inline constexpr std::size_t kDefaultPage = 50;
+inline constexpr std::size_t kLargestPage = 1000;
+
+/// `$top`, or the first of the other names clients have for it.
+Result<std::size_t> page_size(const Call& call);
+
+/// `$skip`: a number we gave out as a continuation; 0 when there is none.
+Result<std::int64_t> continuation(const Call& call);
+
+Result<store::JobQuery::View> list_view(const Call& call);
+
+/// The absolute URL of the page that continues at `skip`: this request's, with all else it asked
+/// for.
+std::string next_link(const Call& call, std::int64_t skip);
+
+}  // namespace berth::server

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the references in a job mean here: which blobs, or which web address.
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "base/result.h"
+#include "model/job.h"
+#include "model/reference.h"
+#include "store/store.h"
+
+namespace berth::server {
+
+class ControlPlane;
+
+struct Catalogue {
+  store::Store& store;
+  const ControlPlane& plane;
+};
+
+/// A blob, or all blobs below a prefix that ends in '/'.
+struct BlobPlace {
+  std::string container{};
+  std::string path{};
+  bool is_folder = false;
+};
+
+using Place = std::variant<BlobPlace, model::WebAddress>;
+
+/// Finds what an input refers to, following data assets and other jobs' outputs. An error says
+/// which asset, job or blob is missing.
+Result<Place> find_input(const Catalogue& catalogue, const model::WorkspaceId& workspace,
+                         const model::JobInput& input);
+
+/// Where an output's files go: below `path`, or exactly there for a uri_file.
+Result<BlobPlace> find_output(const model::Job& job, const std::string& output);
+
+/// What a URL of ours (http…/blob/<workspace>/<container>/<path>) or a datastore URI names. The
+/// host does not count: the server may have been reached another way when the URL was made.
+Result<BlobPlace> blob_of_url(const model::WorkspaceId& workspace, const std::string& url);
+
+/// The folder a job's code version lies in.
+Result<BlobPlace> find_code(const Catalogue& catalogue, const model::WorkspaceId& workspace,
+                            const std::string& code_id);
+
+/// Refuses a job whose code or inputs are not there. The error's target names the input.
+Status check_references(const Catalogue& catalogue, const model::WorkspaceId& workspace,
+                        const model::JobSpec& spec);
+
+}  // namespace berth::server

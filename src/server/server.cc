@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/server.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <thread>
+
+#include "base/log.h"
+#include "base/random.h"
+#include "base/record.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "io/file.h"
+#include "io/http_server.h"
+#include "io/process.h"
+#include "server/application.h"
+#include "server/control_plane.h"
+#include "server/installation.h"
+#include "server/log_store.h"
+#include "server/log_waiters.h"
+#include "server/node_hub.h"
+#include "server/signer.h"
+#include "target/local/local_provider.h"
+
+namespace berth::server {
+namespace {
+
+std::string host_name() {
+  char name[256] = {};
+  if (::gethostname(name, sizeof name - 1) != 0) return "localhost";
+  return to_lower(name);
+}
+
+int slots_of(const ServerOptions& options) {
+  if (options.slots > 0) return options.slots;
+  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
+
+void tell_starter(int fd, const std::string& line) {
+  if (fd < 0) return;
+  (void)io::write_all(fd, line + "\n");
+  ::close(fd);
+}
+
+/// Who holds the state directory, for the message of the one that came second.
+std::string describe_holder(const std::string& home) {
+  const auto text = io::read_file(home + "/server.json");
+  const auto facts = text ? record::parse(*text) : fail(Code::NotFound, "");
+  if (!facts || !facts->is_object()) return "another Berth server";
+  const auto& object = facts->get_object();
+  const auto number = [&](const char* key) {
+    const auto* value = object.if_contains(key);
+    return value != nullptr && value->is_int64() ? value->get_int64() : 0;
+  };
+  return fmt::format("a Berth server (pid {}, port {})", number("pid"), number("port"));
+}
+
+/// Everything of one server process, in the order it is made; torn down the other way round.
+class Server {
+ public:
+  explicit Server(const ServerOptions& options) : options_(options) {}
+
+  Status start();
+  void run() { loop_.run(); }
+  std::uint16_t port() const { return http_->port(); }
+
+ private:
+  Status open_state();
+  Status listen();
+  void tick();
+  void stop();
+
+  const ServerOptions& options_;
+  SystemClock clock_;
+  io::Loop loop_;
+  std::optional<io::FileLock> lock_;
+  Secrets secrets_;
+  std::optional<io::ObjectStore> objects_;
+  std::unique_ptr<io::ThreadOffload> disk_;
+  std::unique_ptr<io::ThreadOffload> provider_thread_;
+  std::unique_ptr<store::Store> store_;
+  std::unique_ptr<target::local::LocalProvider> provider_;
+  std::unique_ptr<Signer> signer_;
+  std::unique_ptr<LogStore> logs_;
+  std::unique_ptr<LogWaiters> waiters_;
+  std::unique_ptr<NodeHub> nodes_;
+  std::unique_ptr<ControlPlane> plane_;
+  ServerFacts facts_;
+  std::unique_ptr<Services> services_;
+  std::unique_ptr<Application> application_;
+  std::unique_ptr<io::HttpServer> http_;
+  bool is_stopping_ = false;
+};
+
+Status Server::start() {
+  TRY(io::make_directories(options_.home));
+  Result<io::FileLock> lock = io::FileLock::try_lock(options_.home + "/lock");
+  if (!lock && lock.error().code == Code::Conflict) {
+    return fail(
+        Code::Conflict,
+        fmt::format("{} already runs on {}; stop it with 'berth server stop', or use another "
+                    "state directory (--home or BERTH_HOME)",
+                    describe_holder(options_.home), options_.home));
+  }
+  if (!lock) return fail(lock.error());
+  lock_ = *std::move(lock);
+  TRY(open_state());
+  TRY(listen());
+  TRY(plane_->start());
+  TRY(logs_->recover([this](const model::JobKey& job, int attempt) {
+    const auto found = plane_->state().jobs.find(job);
+    return found != plane_->state().jobs.end() && found->second.attempt == attempt;
+  }));
+  TRY(announce(options_.home, http_->port(), clock_));
+  loop_.on_signal({SIGTERM, SIGINT}, [this](int) { stop(); });
+  nodes_->reconcile();
+  tick();
+  return Done{};
+}
+
+Status Server::open_state() {
+  const std::string& home = options_.home;
+  secrets_ = TRY(open_installation(home, host_name(), clock_.now().wall));
+  std::error_code ignored;  // Uploads that were cut off by the end of an earlier server.
+  for (const auto& left : std::filesystem::directory_iterator(home + "/spool", ignored)) {
+    std::filesystem::remove(left.path(), ignored);
+  }
+  objects_ = TRY(io::ObjectStore::open(home + "/objects"));
+  store_ = TRY(store::Store::open(home, loop_, *objects_));
+  disk_ = std::make_unique<io::ThreadOffload>(loop_, 4);
+  provider_thread_ = std::make_unique<io::ThreadOffload>(loop_, 1);
+  provider_ = std::make_unique<target::local::LocalProvider>(TRY(io::own_executable()), home);
+  signer_ = std::make_unique<Signer>(secrets_.signing_key);
+  logs_ = std::make_unique<LogStore>(home + "/live", *objects_, *disk_);
+  waiters_ = std::make_unique<LogWaiters>();
+  nodes_ = std::make_unique<NodeHub>(
+      NodeHubParts{.loop = loop_,
+                   .provider = *provider_,
+                   .provider_thread = *provider_thread_,
+                   .logs = *logs_,
+                   .signer = *signer_,
+                   .clock = clock_,
+                   .on_job_changed = [this](const model::JobKey& job) { waiters_->wake(job); }});
+  plane_ = std::make_unique<ControlPlane>(
+      *store_, *nodes_, clock_,
+      PlaneOptions{.local_slots = slots_of(options_), .node_idle = options_.node_idle});
+  return Done{};
+}
+
+Status Server::listen() {
+  facts_ = {.home = options_.home,
+            .port = options_.port,
+            .local_slots = slots_of(options_),
+            .host_names = {host_name()}};
+  services_ = std::make_unique<Services>(Services{.plane = *plane_,
+                                                  .store = *store_,
+                                                  .objects = *objects_,
+                                                  .logs = *logs_,
+                                                  .signer = *signer_,
+                                                  .clock = clock_,
+                                                  .facts = facts_,
+                                                  .log_waiters = *waiters_});
+  application_ = std::make_unique<Application>(ApplicationParts{
+      .services = *services_, .nodes = *nodes_, .owner_token = secrets_.owner_token});
+  const auto tls = TRY(io::ServerTls::make(secrets_.identity));
+  const auto open = [&](std::uint16_t port) {
+    http_ = std::make_unique<io::HttpServer>(
+        loop_, *disk_, *application_,
+        io::HttpServerOptions{.port = port, .spool_directory = options_.home + "/spool"}, tls);
+    return http_->listen();
+  };
+  Status listening = open(options_.port);
+  if (!listening && options_.is_background) listening = open(0);
+  if (!listening) {
+    return fail(listening.error().code,
+                fmt::format("cannot listen on port {}: {}; choose another with --port",
+                            options_.port, listening.error().message));
+  }
+  facts_.port = http_->port();
+  nodes_->attach(*plane_, *store_, fmt::format("http://127.0.0.1:{}", http_->port()));
+  return Done{};
+}
+
+void Server::tick() {
+  if (is_stopping_) return;
+  plane_->tick();
+  nodes_->reconcile();
+  waiters_->expire(clock_.now().mono);
+  loop_.after(std::chrono::seconds(1), [this] { tick(); });
+}
+
+/// Answers what was begun and leaves; jobs go on under their nodes.
+void Server::stop() {
+  if (is_stopping_) return;
+  is_stopping_ = true;
+  log::info("stopping");
+  withdraw(options_.home);
+  nodes_->dismiss_idle_nodes();
+  waiters_->release_all();
+  http_->drain(std::chrono::seconds(5),
+               [this] { plane_->when_durable([this](const Status&) { loop_.stop(); }); });
+}
+
+}  // namespace
+
+int run_server(const ServerOptions& options) {
+  ::umask(0077);
+  std::signal(SIGPIPE, SIG_IGN);
+  if (options.is_background) {
+    log::to_file(options.home + "/logs/server.log", log::Level::Info);
+  } else {
+    log::to_stderr(log::Level::Info);
+  }
+  Server server(options);
+  if (const Status started = server.start(); !started) {
+    log::error("{}", started.error().message);
+    if (options.ready_fd < 0 && options.is_background) {
+      std::fprintf(stderr, "error: %s\n", started.error().message.c_str());
+    }
+    tell_starter(options.ready_fd, "error: " + started.error().message);
+    return 1;
+  }
+  log::info("Berth {} answers on 127.0.0.1:{} (https and http), state in {}", kVersion,
+            server.port(), options.home);
+  tell_starter(options.ready_fd, "ready");
+  server.run();
+  return 0;
+}
+
+}  // namespace berth::server

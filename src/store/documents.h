@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of which one column is a JSON document, read back into structs.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <vector>
+
+#include "base/record.h"
+#include "store/sqlite.h"
+
+namespace berth::store {
+
+/// What the disk gives back and we cannot read is our fault or the disk's, not the caller's.
+template <typename T>
+Result<T> read_document(std::string_view text) {
+  Result<T> value = record::decode_text<T>(text);
+  if (value) return value;
+  return fail(Code::Internal, fmt::format("database: a row cannot be read: {} {}",
+                                          value.error().target, value.error().message));
+}
+
+/// The documents in the first column of all rows.
+template <typename T>
+Result<std::vector<T>> read_documents(Cursor cursor) {
+  std::vector<T> all;
+  while (TRY(cursor.next())) all.push_back(TRY(read_document<T>(cursor.text(0))));
+  return all;
+}
+
+template <typename T>
+Result<std::optional<T>> read_first(Cursor cursor) {
+  if (!TRY(cursor.next())) return std::nullopt;
+  return TRY(read_document<T>(cursor.text(0)));
+}
+
+}  // namespace berth::store

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// How SqliteStore reads jobs.
+
+#include <algorithm>
+#include <limits>
+
+#include "store/documents.h"
+#include "store/sqlite_store.h"
+
+namespace berth::store {
+namespace {
+
+/// The newest jobs with that archive flag. Whichever filter is there picks the index, so that a
+/// page costs its own length; the planner has no statistics to choose by.
+Sql newest_jobs(const JobQuery& query, bool is_archived) {
+  Sql sql;
+  const bool by_tag = !query.tag_key.empty();
+  const bool by_experiment = !by_tag && !query.experiment.empty();
+  if (by_tag) {
+    // CROSS JOIN: the tags are searched first.
+    sql.add(
+        "SELECT doc FROM job_tags CROSS JOIN jobs ON jobs.sequence = job_tags.sequence "
+        "WHERE job_tags.workspace = ?",
+        query.workspace.text);
+    sql.add(" AND key = ?", query.tag_key);
+    if (!query.tag_value.empty()) sql.add(" AND value = ?", query.tag_value);
+  } else {
+    sql.add("SELECT doc FROM jobs INDEXED BY ");
+    sql.add(by_experiment ? "jobs_by_experiment" : "jobs_by_age");
+    sql.add(" WHERE workspace = ?", query.workspace.text);
+  }
+  if (!query.experiment.empty()) sql.add(" AND experiment = ?", query.experiment);
+  sql.add(" AND archived = ?", std::int64_t{is_archived});
+  if (!query.type.empty()) sql.add(" AND type = ?", query.type);
+  const std::string_view sequence = by_tag ? "job_tags.sequence" : "sequence";
+  sql.add(fmt::format(" AND {} < ?", sequence),
+          query.before.value_or(std::numeric_limits<std::int64_t>::max()));
+  sql.add(fmt::format(" ORDER BY {} DESC LIMIT ?", sequence),
+          static_cast<std::int64_t>(std::min<std::size_t>(query.limit, 1'000'000)));
+  return sql;
+}
+
+}  // namespace
+
+Result<std::optional<model::Job>> SqliteStore::job(const model::JobKey& key) {
+  return read_first<model::Job>(TRY(reader_.query(
+      "SELECT doc FROM jobs WHERE workspace = ? AND name = ?", {key.workspace.text, key.name})));
+}
+
+Result<std::vector<model::Job>> SqliteStore::jobs(const JobQuery& query) {
+  using View = JobQuery::View;
+  std::vector<model::Job> jobs;
+  if (query.view != View::ArchivedOnly) {
+    jobs = TRY(read_documents<model::Job>(TRY(reader_.query(newest_jobs(query, false)))));
+  }
+  if (query.view == View::ActiveOnly) return jobs;
+  auto archived = TRY(read_documents<model::Job>(TRY(reader_.query(newest_jobs(query, true)))));
+  const auto middle = static_cast<std::ptrdiff_t>(jobs.size());
+  std::move(archived.begin(), archived.end(), std::back_inserter(jobs));
+  std::inplace_merge(jobs.begin(), jobs.begin() + middle, jobs.end(),
+                     [](const model::Job& left, const model::Job& right) {
+                       return left.sequence > right.sequence;
+                     });
+  jobs.resize(std::min(jobs.size(), query.limit));
+  return jobs;
+}
+
+}  // namespace berth::store

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/rows.h"
+
+#include <algorithm>
+
+#include "base/record.h"
+#include "base/text.h"
+
+namespace berth::store {
+namespace {
+
+/// A row's document. JSON that is not UTF-8 could not be read again, so what is broken is replaced
+/// before it is stored.
+template <typename T>
+std::string document(const T& value) {
+  std::string text = record::encode_text(value);
+  return is_valid_utf8(text) ? text : to_valid_utf8(text);
+}
+
+std::string_view text_of(model::AssetKind kind) {
+  return boost::describe::enum_to_string(kind, "?");
+}
+
+std::int64_t number(bool flag) { return flag ? 1 : 0; }
+
+std::string hash_of(const model::Asset& asset) {
+  const auto found = asset.properties.find("hash_sha256");
+  return found == asset.properties.end() ? std::string() : found->second;
+}
+
+}  // namespace
+
+Status RowWriter::write(const Write& write) {
+  return std::visit([&](const auto& change) { return put(change); }, write);
+}
+
+Status RowWriter::put(const PutWorkspace& write) {
+  return database_.run("INSERT OR REPLACE INTO workspaces (id, doc) VALUES (?, ?)",
+                       {write.workspace.id.text, document(write.workspace)});
+}
+
+Status RowWriter::put(const DeleteWorkspace& write) {
+  for (const std::string_view sql :
+       {"DELETE FROM jobs WHERE workspace = ?", "DELETE FROM job_tags WHERE workspace = ?",
+        "DELETE FROM assets WHERE workspace = ?", "DELETE FROM containers WHERE workspace = ?",
+        "DELETE FROM blobs WHERE workspace = ?", "DELETE FROM blocks WHERE workspace = ?",
+        "DELETE FROM workspaces WHERE id = ?"}) {
+    TRY(database_.run(sql, {write.workspace.text}));
+  }
+  return Done{};
+}
+
+Result<std::optional<RowWriter::IndexedJob>> RowWriter::indexed(std::int64_t sequence) {
+  Cursor row =
+      TRY(database_.query("SELECT live, archived, tags FROM jobs WHERE sequence = ?", {sequence}));
+  if (!TRY(row.next())) return std::nullopt;
+  return IndexedJob{.is_live = row.integer(0) != 0,
+                    .is_archived = row.integer(1) != 0,
+                    .tags = std::string(row.text(2))};
+}
+
+Status RowWriter::put(const PutJob& write) {
+  const model::Job& job = write.job;
+  const std::string doc = document(job);
+  const std::string tags = document(job.tags);
+  const bool is_live = !is_terminal(job.status);
+
+  const std::optional<IndexedJob> old = TRY(indexed(job.sequence));
+  if (!old) return insert_job(job, tags, doc);
+  if (old->tags != tags) {
+    TRY(remove_tags(job.key.workspace, job.sequence, old->tags));
+    TRY(add_tags(job));
+    TRY(database_.run("UPDATE jobs SET tags = ? WHERE sequence = ?", {tags, job.sequence}));
+  }
+  // Most changes leave the indexes alone; naming their columns would rewrite them all the same.
+  if (old->is_live == is_live && old->is_archived == job.is_archived) {
+    return database_.run("UPDATE jobs SET doc = ? WHERE sequence = ?", {doc, job.sequence});
+  }
+  return database_.run("UPDATE jobs SET live = ?, archived = ?, doc = ? WHERE sequence = ?",
+                       {number(is_live), number(job.is_archived), doc, job.sequence});
+}
+
+Status RowWriter::insert_job(const model::Job& job, const std::string& tags,
+                             const std::string& doc) {
+  TRY(database_.run(
+      "INSERT INTO jobs (sequence, workspace, name, live, archived, type, experiment, tags, doc) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      {job.sequence, job.key.workspace.text, job.key.name, number(!is_terminal(job.status)),
+       number(job.is_archived), job.spec.type, job.spec.experiment_name, tags, doc}));
+  // Kept apart from the jobs: a sequence is not given out again when its job is deleted.
+  TRY(
+      database_.run("INSERT INTO meta (key, value) VALUES ('last_sequence', ?) "
+                    "ON CONFLICT (key) DO UPDATE SET value = max(value, excluded.value)",
+                    {job.sequence}));
+  return add_tags(job);
+}
+
+Status RowWriter::add_tags(const model::Job& job) {
+  for (const auto& [key, value] : job.tags) {
+    TRY(database_.run(
+        "INSERT OR REPLACE INTO job_tags (workspace, key, value, sequence) VALUES (?, ?, ?, ?)",
+        {job.key.workspace.text, key, value, job.sequence}));
+  }
+  return Done{};
+}
+
+Status RowWriter::remove_tags(const model::WorkspaceId& workspace, std::int64_t sequence,
+                              const std::string& tags) {
+  const auto old = TRY(record::decode_text<std::map<std::string, std::string>>(tags));
+  for (const auto& [key, value] : old) {
+    TRY(database_.run(
+        "DELETE FROM job_tags WHERE workspace = ? AND key = ? AND value = ? AND sequence = ?",
+        {workspace.text, key, value, sequence}));
+  }
+  return Done{};
+}
+
+Status RowWriter::put(const DeleteJob& write) {
+  std::int64_t sequence = 0;
+  std::string tags;
+  {
+    Cursor row =
+        TRY(database_.query("SELECT sequence, tags FROM jobs WHERE workspace = ? AND name = ?",
+                            {write.job.workspace.text, write.job.name}));
+    if (!TRY(row.next())) return Done{};
+    sequence = row.integer(0);
+    tags = row.text(1);
+  }
+  TRY(remove_tags(write.job.workspace, sequence, tags));
+  return database_.run("DELETE FROM jobs WHERE sequence = ?", {sequence});
+}
+
+Status RowWriter::put(const PutNode& write) {
+  return database_.run("INSERT OR REPLACE INTO nodes (id, doc) VALUES (?, ?)",
+                       {write.node.id.text, document(write.node)});
+}
+
+Status RowWriter::put(const DeleteNode& write) {
+  return database_.run("DELETE FROM nodes WHERE id = ?", {write.node.text});
+}
+
+Status RowWriter::put(const PutAsset& write) {
+  const model::Asset& asset = write.asset;
+  return database_.run(
+      "INSERT INTO assets (workspace, kind, name, version, archived, hash, doc) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (workspace, kind, name, version) DO UPDATE "
+      "SET archived = excluded.archived, hash = excluded.hash, doc = excluded.doc",
+      {asset.workspace.text, text_of(asset.kind), asset.name, asset.version,
+       number(asset.is_archived), hash_of(asset), document(asset)});
+}
+
+Status RowWriter::put(const DeleteAsset& write) {
+  return database_.run(
+      "DELETE FROM assets WHERE workspace = ? AND kind = ? AND name = ? AND version = ?",
+      {write.workspace.text, text_of(write.kind), write.name, write.version});
+}
+
+Status RowWriter::put(const PutContainer& write) {
+  const model::AssetContainer& container = write.container;
+  return database_.run(
+      "INSERT INTO containers (workspace, kind, name, archived, doc) VALUES (?, ?, ?, ?, ?) "
+      "ON CONFLICT (workspace, kind, name) DO UPDATE "
+      "SET archived = excluded.archived, doc = excluded.doc",
+      {container.workspace.text, text_of(container.kind), container.name,
+       number(container.is_archived), document(container)});
+}
+
+Status RowWriter::put(const DeleteContainer& write) {
+  const Values key = {write.workspace.text, text_of(write.kind), write.name};
+  TRY(database_.run("DELETE FROM assets WHERE workspace = ? AND kind = ? AND name = ?", key));
+  return database_.run("DELETE FROM containers WHERE workspace = ? AND kind = ? AND name = ?", key);
+}
+
+Status RowWriter::put(const PutBlob& write) {
+  const Blob& blob = write.blob;
+  return database_.run(
+      "INSERT OR REPLACE INTO blobs (workspace, container, path, doc) VALUES (?, ?, ?, ?)",
+      {blob.key.workspace.text, blob.key.container, blob.key.path, document(blob)});
+}
+
+Status RowWriter::put(const DeleteBlob& write) {
+  return database_.run("DELETE FROM blobs WHERE workspace = ? AND container = ? AND path = ?",
+                       {write.key.workspace.text, write.key.container, write.key.path});
+}
+
+Status RowWriter::put(const PutBlock& write) {
+  const Block& block = write.block;
+  return database_.run(
+      "INSERT OR REPLACE INTO blocks (workspace, container, path, id, doc) VALUES (?, ?, ?, ?, ?)",
+      {block.key.workspace.text, block.key.container, block.key.path, block.id, document(block)});
+}
+
+Status RowWriter::put(const DropBlocks& write) {
+  return database_.run("DELETE FROM blocks WHERE workspace = ? AND container = ? AND path = ?",
+                       {write.key.workspace.text, write.key.container, write.key.path});
+}
+
+}  // namespace berth::store

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "store/sqlite.h"
+#include "store/store.h"
+
+namespace berth::store {
+
+/// Turns writes into SQL, on the writer's thread and inside its transaction.
+class RowWriter {
+ public:
+  explicit RowWriter(Database& database) : database_(database) {}
+
+  Status write(const Write& write);
+
+ private:
+  Status put(const PutWorkspace& write);
+  Status put(const DeleteWorkspace& write);
+  Status put(const PutJob& write);
+  Status put(const DeleteJob& write);
+  Status put(const PutNode& write);
+  Status put(const DeleteNode& write);
+  Status put(const PutAsset& write);
+  Status put(const DeleteAsset& write);
+  Status put(const PutContainer& write);
+  Status put(const DeleteContainer& write);
+  Status put(const PutBlob& write);
+  Status put(const DeleteBlob& write);
+  Status put(const PutBlock& write);
+  Status put(const DropBlocks& write);
+
+  /// What the indexes hold of a job.
+  struct IndexedJob {
+    bool is_live = false;
+    bool is_archived = false;
+    std::string tags{};
+  };
+  Result<std::optional<IndexedJob>> indexed(std::int64_t sequence);
+  Status insert_job(const model::Job& job, const std::string& tags, const std::string& doc);
+  Status add_tags(const model::Job& job);
+  Status remove_tags(const model::WorkspaceId& workspace, std::int64_t sequence,
+                     const std::string& tags);
+
+  Database& database_;
+};
+
+}  // namespace berth::store

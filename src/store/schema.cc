@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/schema.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <iterator>
+
+#include "base/version.h"
+
+namespace berth::store {
+namespace {
+
+// Step n takes a database from version n to n + 1. Steps are never changed, only added: they have
+// run on other people's data.
+//
+// Rows are a JSON document (base/record.h) with beside it only what is searched for. An index on a
+// table with an INTEGER PRIMARY KEY ends in that key, so jobs_by_age is in order of sequence and
+// the newest 50 cost 50 steps, however many there are.
+constexpr const char* kSteps[] = {
+    R"(
+CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+
+CREATE TABLE workspaces (id TEXT PRIMARY KEY, doc TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE nodes (id TEXT PRIMARY KEY, doc TEXT NOT NULL) WITHOUT ROWID;
+
+CREATE TABLE jobs (
+  sequence INTEGER PRIMARY KEY,
+  workspace TEXT NOT NULL,
+  name TEXT NOT NULL,
+  live INTEGER NOT NULL,
+  archived INTEGER NOT NULL,
+  type TEXT NOT NULL,
+  experiment TEXT NOT NULL,
+  tags TEXT NOT NULL,
+  doc TEXT NOT NULL
+);
+CREATE UNIQUE INDEX jobs_by_name ON jobs (workspace, name);
+CREATE INDEX jobs_by_age ON jobs (workspace, archived);
+CREATE INDEX jobs_by_experiment ON jobs (workspace, experiment, archived);
+CREATE INDEX jobs_live ON jobs (live) WHERE live = 1;
+
+CREATE TABLE job_tags (
+  workspace TEXT NOT NULL,
+  key TEXT NOT NULL,
+  value TEXT NOT NULL,
+  sequence INTEGER NOT NULL,
+  PRIMARY KEY (workspace, key, value, sequence)
+) WITHOUT ROWID;
+
+CREATE TABLE assets (
+  id INTEGER PRIMARY KEY,
+  workspace TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  name TEXT NOT NULL,
+  version TEXT NOT NULL,
+  archived INTEGER NOT NULL,
+  hash TEXT NOT NULL,
+  doc TEXT NOT NULL
+);
+CREATE UNIQUE INDEX assets_by_version ON assets (workspace, kind, name, version);
+CREATE INDEX assets_by_age ON assets (workspace, kind, name, archived);
+CREATE INDEX assets_by_hash ON assets (workspace, kind, hash) WHERE hash <> '';
+
+CREATE TABLE containers (
+  id INTEGER PRIMARY KEY,
+  workspace TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  name TEXT NOT NULL,
+  archived INTEGER NOT NULL,
+  doc TEXT NOT NULL
+);
+CREATE UNIQUE INDEX containers_by_name ON containers (workspace, kind, name);
+CREATE INDEX containers_by_age ON containers (workspace, kind, archived);
+
+CREATE TABLE blobs (
+  workspace TEXT NOT NULL,
+  container TEXT NOT NULL,
+  path TEXT NOT NULL,
+  doc TEXT NOT NULL,
+  PRIMARY KEY (workspace, container, path)
+) WITHOUT ROWID;
+
+CREATE TABLE blocks (
+  workspace TEXT NOT NULL,
+  container TEXT NOT NULL,
+  path TEXT NOT NULL,
+  id TEXT NOT NULL,
+  doc TEXT NOT NULL,
+  PRIMARY KEY (workspace, container, path, id)
+) WITHOUT ROWID;
+)",
+};
+
+Status run_step(Database& database, std::int64_t from) {
+  const std::string script = fmt::format("BEGIN IMMEDIATE; {} PRAGMA user_version = {}; COMMIT;",
+                                         kSteps[static_cast<std::size_t>(from)], from + 1);
+  Status done = database.execute(script.c_str());
+  if (!done && database.in_transaction()) (void)database.execute("ROLLBACK");
+  return done;
+}
+
+}  // namespace
+
+std::int64_t schema_version() { return std::ssize(kSteps); }
+
+Status check_version(const std::string& path) {
+  if (::access(path.c_str(), F_OK) != 0) return Done{};
+  Database database = TRY(Database::open(path, Database::Mode::ReadOnly));
+  const std::int64_t version = TRY(database.integer("PRAGMA user_version"));
+  if (version <= schema_version()) return Done{};
+  return fail(
+      Code::Conflict,
+      fmt::format("'{}' was written by a newer Berth (schema version {}); this one, {}, knows "
+                  "versions up to {}",
+                  path, version, kVersion, schema_version()));
+}
+
+Status migrate(Database& database) {
+  for (std::int64_t version = TRY(database.integer("PRAGMA user_version"));
+       version < schema_version(); ++version) {
+    TRY(run_step(database, version));
+  }
+  return Done{};
+}
+
+}  // namespace berth::store

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/sqlite.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <cerrno>
+
+#include "base/check.h"
+
+namespace berth::store {
+namespace {
+
+Code code_of(sqlite3* database, int result) {
+  const int primary = result & 0xff;
+  if (primary == SQLITE_FULL) return Code::OutOfSpace;
+  if (primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB) return Code::Internal;
+  const int error_number = database == nullptr ? 0 : sqlite3_system_errno(database);
+  const bool no_room = error_number == ENOSPC || error_number == EDQUOT;
+  return primary == SQLITE_IOERR && no_room ? Code::OutOfSpace : Code::Unavailable;
+}
+
+tl::unexpected<Error> failure(sqlite3* database, int result) {
+  const char* message = database == nullptr ? sqlite3_errstr(result) : sqlite3_errmsg(database);
+  return fail(code_of(database, result), fmt::format("database: {} ({})", message, result));
+}
+
+int bind(sqlite3_stmt* statement, int index, const Value& value) {
+  if (const auto* number = std::get_if<std::int64_t>(&value)) {
+    return sqlite3_bind_int64(statement, index, *number);
+  }
+  const std::string_view text = std::get<std::string_view>(value);
+  // A null pointer would bind NULL instead of an empty text.
+  return sqlite3_bind_text64(statement, index, text.data() == nullptr ? "" : text.data(),
+                             text.size(), SQLITE_STATIC, SQLITE_UTF8);
+}
+
+}  // namespace
+
+void Cursor::Reset::operator()(sqlite3_stmt* statement) const {
+  sqlite3_reset(statement);
+  sqlite3_clear_bindings(statement);
+}
+
+Result<bool> Cursor::next() {
+  const int result = sqlite3_step(statement_.get());
+  if (result == SQLITE_ROW) return true;
+  if (result == SQLITE_DONE) return false;
+  return failure(database_, sqlite3_extended_errcode(database_));
+}
+
+std::string_view Cursor::text(int column) const {
+  const auto* text = sqlite3_column_text(statement_.get(), column);
+  const int size = sqlite3_column_bytes(statement_.get(), column);
+  return {reinterpret_cast<const char*>(text), static_cast<std::size_t>(size)};
+}
+
+std::int64_t Cursor::integer(int column) const {
+  return sqlite3_column_int64(statement_.get(), column);
+}
+
+void Database::Close::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
+void Database::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+
+Result<Database> Database::open(const std::string& path, Mode mode) {
+  const int flags =
+      mode == Mode::ReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  sqlite3* raw = nullptr;
+  const int result = sqlite3_open_v2(path.c_str(), &raw, flags | SQLITE_OPEN_NOMUTEX, nullptr);
+  Database database(raw);
+  if (result != SQLITE_OK) {
+    Error error = failure(raw, result).value();
+    error.message = fmt::format("cannot open '{}': {}", path, error.message);
+    return fail(std::move(error));
+  }
+  sqlite3_extended_result_codes(raw, 1);
+  sqlite3_busy_timeout(raw, 5'000);
+  return database;
+}
+
+Status Database::execute(const char* script) {
+  const int result = sqlite3_exec(database_.get(), script, nullptr, nullptr, nullptr);
+  if (result == SQLITE_OK) return Done{};
+  return failure(database_.get(), result);
+}
+
+Result<sqlite3_stmt*> Database::prepared(std::string_view sql) {
+  if (const auto found = statements_.find(sql); found != statements_.end()) {
+    CHECK(!sqlite3_stmt_busy(found->second.get()), "a statement is not run inside itself");
+    return found->second.get();
+  }
+  sqlite3_stmt* statement = nullptr;
+  const int result = sqlite3_prepare_v3(database_.get(), sql.data(), static_cast<int>(sql.size()),
+                                        SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
+  if (result != SQLITE_OK) return failure(database_.get(), result);
+  statements_.emplace(sql, Prepared(statement));
+  return statement;
+}
+
+Result<Cursor> Database::query(std::string_view sql, Values values) {
+  return start(sql, std::span(values.begin(), values.size()));
+}
+
+Result<Cursor> Database::query(const Sql& sql) { return start(sql.text, sql.values); }
+
+Result<Cursor> Database::start(std::string_view sql, std::span<const Value> values) {
+  sqlite3_stmt* statement = TRY(prepared(sql));
+  Cursor cursor(database_.get(), statement);
+  int index = 0;
+  for (const Value& value : values) {
+    const int result = bind(statement, ++index, value);
+    if (result != SQLITE_OK) return failure(database_.get(), result);
+  }
+  return cursor;
+}
+
+Status Database::run(std::string_view sql, Values values) {
+  Cursor cursor = TRY(query(sql, values));
+  TRY(cursor.next());
+  return Done{};
+}
+
+Result<std::int64_t> Database::integer(std::string_view sql, Values values,
+                                       std::int64_t otherwise) {
+  Cursor cursor = TRY(query(sql, values));
+  return TRY(cursor.next()) ? cursor.integer(0) : otherwise;
+}
+
+bool Database::in_transaction() const { return sqlite3_get_autocommit(database_.get()) == 0; }
+
+void Database::checkpoint() {
+  sqlite3_wal_checkpoint_v2(database_.get(), nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
+}
+
+}  // namespace berth::store

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/sqlite_store.h"
+
+#include <fcntl.h>
+
+#include <cerrno>
+
+#include "io/file.h"
+#include "store/documents.h"
+#include "store/schema.h"
+
+namespace berth::store {
+namespace {
+
+/// Made by us, because SQLite would let others read it; its log takes over the mode.
+Status make_file(const std::string& path) {
+  const io::Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (file) return Done{};
+  return fail(io::error_from_errno(errno, fmt::format("open '{}'", path)));
+}
+
+/// FULL: a commit is on disk when it returns. The log is emptied every 16 MiB, so that the cost of
+/// doing so is spread over many commits.
+Result<Database> open_writer(const std::string& path) {
+  TRY(make_file(path));
+  Database database = TRY(Database::open(path, Database::Mode::ReadWrite));
+  TRY(
+      database.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
+                       "PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864;"));
+  TRY(migrate(database));
+  return database;
+}
+
+Result<Database> open_reader(const std::string& path) {
+  Database database = TRY(Database::open(path, Database::Mode::ReadWrite));
+  TRY(database.execute("PRAGMA query_only = 1; PRAGMA cache_size = -16384;"));
+  return database;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Store>> Store::open(const std::string& directory, io::Loop& loop,
+                                           const io::ObjectStore& objects) {
+  return TRY(SqliteStore::open(directory, loop, objects));
+}
+
+Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const std::string& directory, io::Loop& loop,
+                                                       const io::ObjectStore& objects) {
+  TRY(io::make_directories(directory));
+  const std::string path = directory + "/berth.db";
+  TRY(check_version(path));
+  Database writer = TRY(open_writer(path));
+  TRY(io::sync_directory(directory));
+  Database reader = TRY(open_reader(path));
+  return std::unique_ptr<SqliteStore>(
+      new SqliteStore(std::move(reader), std::move(writer), loop, objects));
+}
+
+SqliteStore::SqliteStore(Database reader, Database writer, io::Loop& loop,
+                         const io::ObjectStore& objects)
+    : reader_(std::move(reader)), writer_(std::move(writer), loop, objects) {}
+
+void SqliteStore::commit(Batch batch, Committed done) {
+  const std::uint64_t number = overlay_->add(batch);
+  writer_.submit(std::move(batch),
+                 [overlay = overlay_, number, done = std::move(done)](const Status& status) {
+                   overlay->settle(number);
+                   if (done) done(status);
+                 });
+}
+
+Result<core::State> SqliteStore::load() {
+  // One snapshot for all tables.
+  TRY(reader_.run("BEGIN"));
+  Result<core::State> state = load_rows();
+  TRY(reader_.run("COMMIT"));
+  return state;
+}
+
+Result<core::State> SqliteStore::load_rows() {
+  core::State state;
+  for (auto& workspace :
+       TRY(read_documents<model::Workspace>(TRY(reader_.query("SELECT doc FROM workspaces"))))) {
+    state.workspaces.emplace(workspace.id, std::move(workspace));
+  }
+  for (auto& node : TRY(read_documents<model::Node>(TRY(reader_.query("SELECT doc FROM nodes"))))) {
+    state.nodes.emplace(node.id, std::move(node));
+  }
+  Cursor rows = TRY(reader_.query("SELECT doc FROM jobs INDEXED BY jobs_live WHERE live = 1"));
+  while (TRY(rows.next())) {
+    model::Job job = TRY(read_document<model::Job>(rows.text(0)));
+    model::JobKey key = job.key;
+    state.jobs.emplace(std::move(key), std::move(job));
+  }
+  core::rebuild_indexes(state);
+  return state;
+}
+
+Result<std::int64_t> SqliteStore::last_sequence() {
+  return reader_.integer("SELECT value FROM meta WHERE key = 'last_sequence'");
+}
+
+}  // namespace berth::store

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "store/overlay.h"
+#include "store/sqlite.h"
+#include "store/store.h"
+#include "store/writer.h"
+
+namespace berth::store {
+
+class SqliteStore final : public Store {
+ public:
+  static Result<std::unique_ptr<SqliteStore>> open(const std::string& directory, io::Loop& loop,
+                                                   const io::ObjectStore& objects);
+
+  void commit(Batch batch, Committed done) override;
+  void resume() override { writer_.resume(); }
+  void flush() override { writer_.drain(); }
+
+  Result<core::State> load() override;
+  Result<std::int64_t> last_sequence() override;
+  Result<std::optional<model::Job>> job(const model::JobKey& key) override;
+  Result<std::vector<model::Job>> jobs(const JobQuery& query) override;
+
+  Result<std::optional<model::Asset>> asset(const model::WorkspaceId& workspace,
+                                            model::AssetKind kind, const std::string& name,
+                                            const std::string& version) override;
+  Result<std::optional<model::Asset>> latest_asset(const model::WorkspaceId& workspace,
+                                                   model::AssetKind kind,
+                                                   const std::string& name) override;
+  Result<std::vector<model::Asset>> assets(const AssetQuery& query) override;
+  Result<std::optional<model::AssetContainer>> container(const model::WorkspaceId& workspace,
+                                                         model::AssetKind kind,
+                                                         const std::string& name) override;
+  Result<std::vector<model::AssetContainer>> containers(const AssetQuery& query) override;
+
+  Result<std::optional<Blob>> blob(const BlobKey& key) override;
+  Result<std::vector<Blob>> blobs(const BlobQuery& query) override;
+  Result<std::vector<Block>> blocks(const BlobKey& key) override;
+
+  /// How many transactions were committed: fewer than batches, when many came at once.
+  std::uint64_t transactions() const { return writer_.transactions(); }
+
+ private:
+  SqliteStore(Database reader, Database writer, io::Loop& loop, const io::ObjectStore& objects);
+
+  Result<core::State> load_rows();
+
+  Database reader_;
+  /// Shared with the callbacks of commits, which may outlive the store in the loop's queue.
+  std::shared_ptr<Overlay> overlay_ = std::make_shared<Overlay>();
+  Writer writer_;
+};
+
+}  // namespace berth::store

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "core/state.h"
+#include "io/loop.h"
+#include "io/object_store.h"
+#include "model/asset.h"
+#include "model/job.h"
+#include "store/blob.h"
+
+namespace berth::store {
+
+/// One change to a row. A batch is all or nothing.
+struct PutWorkspace {
+  model::Workspace workspace;
+};
+/// With everything it owns.
+struct DeleteWorkspace {
+  model::WorkspaceId workspace;
+};
+struct PutJob {
+  model::Job job;
+};
+struct DeleteJob {
+  model::JobKey job;
+};
+struct PutNode {
+  model::Node node;
+};
+struct DeleteNode {
+  model::NodeId node;
+};
+struct PutAsset {
+  model::Asset asset;
+};
+struct DeleteAsset {
+  model::WorkspaceId workspace;
+  model::AssetKind kind;
+  std::string name{};
+  std::string version{};
+};
+struct PutContainer {
+  model::AssetContainer container;
+};
+/// With its versions.
+struct DeleteContainer {
+  model::WorkspaceId workspace;
+  model::AssetKind kind;
+  std::string name{};
+};
+/// Makes the blob, or replaces it whole. Its objects' directories are synced before the commit.
+struct PutBlob {
+  Blob blob;
+};
+struct DeleteBlob {
+  BlobKey key;
+};
+/// A block that is uploaded but not yet part of a blob.
+struct PutBlock {
+  Block block;
+};
+/// Forgets the uncommitted blocks of a blob.
+struct DropBlocks {
+  BlobKey key;
+};
+
+using Write = std::variant<PutWorkspace, DeleteWorkspace, PutJob, DeleteJob, PutNode, DeleteNode,
+                           PutAsset, DeleteAsset, PutContainer, DeleteContainer, PutBlob,
+                           DeleteBlob, PutBlock, DropBlocks>;
+using Batch = std::vector<Write>;
+
+struct JobQuery {
+  model::WorkspaceId workspace{};
+  enum class View { ActiveOnly, ArchivedOnly, All } view = View::ActiveOnly;
+  std::string type{};       ///< "Command"; empty: any.
+  std::string tag_key{};    ///< Empty: any.
+  std::string tag_value{};  ///< Empty: any value of the key.
+  std::string experiment{};
+  std::optional<std::int64_t> before{};  ///< Only sequences below: the page's continuation.
+  std::size_t limit = 50;
+};
+
+struct AssetQuery {
+  model::WorkspaceId workspace{};
+  model::AssetKind kind = model::AssetKind::Data;
+  std::string name{};  ///< Versions of this asset.
+  JobQuery::View view = JobQuery::View::ActiveOnly;
+  std::string hash{};  ///< properties.hash_sha256 equals; empty: any. With an empty name, of all.
+  std::string tag_key{};
+  std::size_t skip = 0;  ///< Newest first.
+  std::size_t limit = 50;
+};
+
+struct BlobQuery {
+  model::WorkspaceId workspace{};
+  std::string container{};
+  std::string prefix{};
+  std::string after{};  ///< Only paths that sort after this one.
+  std::size_t limit = 1000;
+};
+
+/// SQLite behind one writer thread and one reading connection.
+///
+/// Reads run on the caller's (the loop's) thread and never wait for the writer. Reads of one thing
+/// by its key (asset, container, blob) also see what was handed to commit() and is not on disk yet,
+/// so that two requests cannot both find a name free; an answer built on them must itself wait for
+/// the commit. Lists see what is committed. Writes go to the writer, which commits everything that
+/// is waiting in one transaction (WAL, synchronous=FULL), in order.
+///
+/// A commit that fails never happened: its batch and every batch behind it are refused, each with
+/// the same error (OutOfSpace for a full disk, else Unavailable), until resume() says that the
+/// state has been loaded again.
+class Store {
+ public:
+  using Committed = std::function<void(Status)>;
+
+  /// Opens or makes <directory>/berth.db and migrates it forward. A database of a newer version is
+  /// refused and left untouched. Callbacks of commit() run on `loop`.
+  static Result<std::unique_ptr<Store>> open(const std::string& directory, io::Loop& loop,
+                                             const io::ObjectStore& objects);
+  virtual ~Store() = default;
+
+  virtual void commit(Batch batch, Committed done) = 0;
+  virtual void resume() = 0;
+
+  /// What can still change: workspaces, jobs that are not over, nodes.
+  virtual Result<core::State> load() = 0;
+  /// The highest job sequence ever given out.
+  virtual Result<std::int64_t> last_sequence() = 0;
+
+  virtual Result<std::optional<model::Job>> job(const model::JobKey& key) = 0;
+  virtual Result<std::vector<model::Job>> jobs(const JobQuery& query) = 0;
+
+  virtual Result<std::optional<model::Asset>> asset(const model::WorkspaceId& workspace,
+                                                    model::AssetKind kind, const std::string& name,
+                                                    const std::string& version) = 0;
+  /// The most recently created version that is not archived.
+  virtual Result<std::optional<model::Asset>> latest_asset(const model::WorkspaceId& workspace,
+                                                           model::AssetKind kind,
+                                                           const std::string& name) = 0;
+  virtual Result<std::vector<model::Asset>> assets(const AssetQuery& query) = 0;
+  virtual Result<std::optional<model::AssetContainer>> container(
+      const model::WorkspaceId& workspace, model::AssetKind kind, const std::string& name) = 0;
+  virtual Result<std::vector<model::AssetContainer>> containers(const AssetQuery& query) = 0;
+
+  virtual Result<std::optional<Blob>> blob(const BlobKey& key) = 0;
+  virtual Result<std::vector<Blob>> blobs(const BlobQuery& query) = 0;
+  virtual Result<std::vector<Block>> blocks(const BlobKey& key) = 0;
+
+  /// Runs the queue dry; used when the server stops.
+  virtual void flush() = 0;
+};
+
+}  // namespace berth::store

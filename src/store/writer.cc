@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/writer.h"
+
+#include <map>
+#include <memory>
+
+#include "base/log.h"
+
+namespace berth::store {
+namespace {
+
+/// More than this at once would only make the first of them wait.
+constexpr std::size_t kLargestGroup = 4096;
+
+/// One object of each directory that the writes refer to: syncing it syncs the directory.
+void collect_objects(const Batch& batch, std::map<std::string, std::string>& by_directory) {
+  const auto add = [&](const Piece& piece) {
+    by_directory.try_emplace(piece.sha256.substr(0, 2), piece.sha256);
+  };
+  for (const Write& write : batch) {
+    if (const auto* put = std::get_if<PutBlob>(&write)) {
+      for (const Piece& piece : put->blob.pieces) add(piece);
+    } else if (const auto* block = std::get_if<PutBlock>(&write)) {
+      add(block->block.piece);
+    }
+  }
+}
+
+/// Callers can act on a full disk; everything else may pass.
+Error as_refusal(Error error) {
+  if (error.code != Code::OutOfSpace) error.code = Code::Unavailable;
+  return error;
+}
+
+}  // namespace
+
+Writer::Writer(Database database, io::Loop& loop, const io::ObjectStore& objects)
+    : database_(std::move(database)), loop_(loop), objects_(objects), thread_([this] { work(); }) {}
+
+Writer::~Writer() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_stopping_ = true;
+  }
+  changed_.notify_all();
+}
+
+void Writer::submit(Batch batch, Store::Committed done) {
+  {
+    const std::lock_guard lock(mutex_);
+    queue_.push_back({.batch = std::move(batch), .done = std::move(done)});
+  }
+  changed_.notify_all();
+}
+
+void Writer::resume() {
+  {
+    const std::lock_guard lock(mutex_);
+    queue_.push_back({.resumes = true});
+  }
+  changed_.notify_all();
+}
+
+void Writer::drain() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return queue_.empty() && !is_writing_; });
+}
+
+void Writer::work() {
+  for (Group group = take(); !group.empty(); group = take()) settle(std::move(group));
+}
+
+/// What waits, in order; a resumption stands alone. Empty when it is time to stop.
+Writer::Group Writer::take() {
+  std::unique_lock lock(mutex_);
+  is_writing_ = false;
+  if (queue_.empty()) changed_.notify_all();
+  changed_.wait(lock, [&] { return !queue_.empty() || is_stopping_; });
+  Group group;
+  while (!queue_.empty() && group.size() < kLargestGroup) {
+    const bool resumes = queue_.front().resumes;
+    if (resumes && !group.empty()) break;
+    group.push_back(std::move(queue_.front()));
+    queue_.pop_front();
+    if (resumes) break;
+  }
+  is_writing_ = !group.empty();
+  return group;
+}
+
+void Writer::settle(Group group) {
+  if (!group.front().resumes) return settle_batches(std::move(group));
+  // With a full disk, an emptied log is room to go on with.
+  if (failure_) database_.checkpoint();
+  failure_.reset();
+}
+
+void Writer::settle_batches(Group group) {
+  if (!failure_) {
+    const Status committed = commit(group);
+    if (!committed) {
+      failure_ = as_refusal(committed.error());
+      log::error("commit failed: {}", failure_->message);
+    }
+  }
+  const Status outcome = failure_ ? Status(fail(*failure_)) : Status(Done{});
+  auto settled = std::make_shared<Group>(std::move(group));
+  loop_.post([settled, outcome] {
+    for (const Item& item : *settled) {
+      if (item.done) item.done(outcome);
+    }
+  });
+}
+
+Status Writer::commit(const Group& group) {
+  TRY(sync_objects(group));
+  TRY(database_.run("BEGIN IMMEDIATE"));
+  Status written = write_rows(group);
+  if (written) written = database_.run("COMMIT");
+  if (!written) {
+    // Some failures roll back by themselves.
+    if (database_.in_transaction()) (void)database_.run("ROLLBACK");
+    return written;
+  }
+  ++transactions_;
+  return Done{};
+}
+
+Status Writer::sync_objects(const Group& group) const {
+  std::map<std::string, std::string> by_directory;
+  for (const Item& item : group) collect_objects(item.batch, by_directory);
+  for (const auto& [directory, object] : by_directory) TRY(objects_.sync(object));
+  return Done{};
+}
+
+Status Writer::write_rows(const Group& group) {
+  for (const Item& item : group) {
+    for (const Write& write : item.batch) TRY(rows_.write(write));
+  }
+  return Done{};
+}
+
+}  // namespace berth::store

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "target/node_provider.h"
+
+namespace berth::target::local {
+
+/// Where things of one local node lie. The agent finds its own by the same names.
+struct NodePaths {
+  NodePaths(const std::string& home, const model::NodeId& id);
+
+  std::string directory;
+  std::string token;
+  std::string log;
+  std::string identity;  ///< Of the process that was spawned, by the provider.
+  std::string agent;     ///< Of the agent that holds the lock, by itself; it is the truth.
+  std::string work_root;
+};
+
+/// Nodes as processes of this machine: `berth node`, in a session of its own so that it outlives
+/// the server. Each has <home>/nodes/<id>/ with its token (0600), its log and its process identity,
+/// by which a restarted server finds it again. Ending a node ends its agent only: work under way
+/// goes on, and the next agent of that id takes it over.
+class LocalProvider final : public NodeProvider {
+ public:
+  /// `home` is the state directory: the agent reads the server's address there, also after a
+  /// restart.
+  LocalProvider(std::string executable, std::string home);
+
+  Status start(const NodeSpec& spec) override;
+  Result<std::vector<ObservedNode>> observe() override;
+  Status stop(const model::NodeId& id) override;
+
+ private:
+  std::string executable_;
+  std::string home_;
+};
+
+}  // namespace berth::target::local

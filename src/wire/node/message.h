@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// What server and node say to each other, over one WebSocket that the node dials.
+//
+// A text frame is one JSON object {"kind": "<struct name>", …members…}. A binary frame is a
+// LogChunk: its JSON header, a newline, then the raw bytes. Unknown kinds are ignored, so that
+// either side may be newer.
+#pragma once
+
+#include <boost/describe.hpp>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "model/job.h"
+
+namespace berth::wire::node {
+
+/// Names one try at one job, everywhere.
+struct AttemptRef {
+  model::JobKey job{};
+  int attempt = 0;
+
+  friend auto operator<=>(const AttemptRef&, const AttemptRef&) = default;
+};
+BOOST_DESCRIBE_STRUCT(AttemptRef, (), (job, attempt))
+
+/// Something to put into the attempt's directory before the command starts.
+struct Fetch {
+  std::string url{};  ///< A blob URL with its signature, a container listing, or a web address.
+  std::string destination{};  ///< Relative to the attempt's directory.
+  bool is_folder = false;     ///< url lists blobs below `prefix`; each goes below `destination`.
+  std::string prefix{};
+  std::string what{};  ///< "input 'rows'", "code": for messages.
+};
+BOOST_DESCRIBE_STRUCT(Fetch, (), (url, destination, is_folder, prefix, what))
+
+/// Something to send back afterwards: a file, or every file below a folder.
+struct Deliver {
+  std::string source{};         ///< Relative to the attempt's directory.
+  std::string container_url{};  ///< With its signature.
+  std::string prefix{};  ///< Blob names are prefix + relative path (the prefix alone for a file).
+  bool is_folder = true;
+  bool only_on_success = false;
+  std::string what{};
+};
+BOOST_DESCRIBE_STRUCT(Deliver, (),
+                      (source, container_url, prefix, is_folder, only_on_success, what))
+
+// Server to node.
+
+struct Welcome {
+  std::string server_version{};
+};
+BOOST_DESCRIBE_STRUCT(Welcome, (), (server_version))
+
+/// Everything needed to run an attempt. Repeating it starts nothing new.
+struct Launch {
+  AttemptRef attempt{};
+  std::string command{};  ///< Expressions already replaced; run by a shell, in `working_directory`.
+  std::string working_directory = "wd";  ///< Relative to the attempt's directory.
+  std::map<std::string, std::string> environment{};
+  std::vector<Fetch> fetches{};
+  std::vector<std::string> directories{};  ///< To be there before the command starts (outputs).
+  std::vector<Deliver> deliveries{};
+  std::optional<std::chrono::seconds> timeout{};
+  Duration grace = std::chrono::seconds(10);
+  std::optional<std::uint64_t> memory_limit_bytes{};
+};
+BOOST_DESCRIBE_STRUCT(Launch, (),
+                      (attempt, command, working_directory, environment, fetches, directories,
+                       deliveries, timeout, grace, memory_limit_bytes))
+
+/// End it: SIGTERM to the tree, grace, SIGKILL. Of something unknown: answered by Ended{Lost}.
+struct Stop {
+  AttemptRef attempt{};
+};
+BOOST_DESCRIBE_STRUCT(Stop, (), (attempt))
+
+/// The end is on the server's disk: delete the attempt's directory and forget it.
+struct Forget {
+  AttemptRef attempt{};
+};
+BOOST_DESCRIBE_STRUCT(Forget, (), (attempt))
+
+/// The log is stored up to `size`; the node need not send that part again.
+struct LogStored {
+  AttemptRef attempt{};
+  std::uint64_t size = 0;
+};
+BOOST_DESCRIBE_STRUCT(LogStored, (), (attempt, size))
+
+/// Exit, once nothing runs.
+struct Leave {
+  std::string reason{};
+};
+BOOST_DESCRIBE_STRUCT(Leave, (), (reason))
+
+// Node to server.
+
+enum class Phase { Preparing, Running, Finalizing, Ended };
+BOOST_DESCRIBE_ENUM(Phase, Preparing, Running, Finalizing, Ended)
+
+struct HeldAttempt {
+  AttemptRef attempt{};
+  Phase phase = Phase::Preparing;
+};
+BOOST_DESCRIBE_STRUCT(HeldAttempt, (), (attempt, phase))
+
+/// First message after dialling, every time: who it is and what it still holds. An attempt that the
+/// server believes is there and that is not in `attempts` was lost.
+struct Hello {
+  model::NodeId node{};
+  std::string version{};
+  int slots = 1;
+  std::string work_root{};
+  std::vector<HeldAttempt> attempts{};
+};
+BOOST_DESCRIBE_STRUCT(Hello, (), (node, version, slots, work_root, attempts))
+
+struct Advanced {
+  AttemptRef attempt{};
+  Phase phase = Phase::Running;
+};
+BOOST_DESCRIBE_STRUCT(Advanced, (), (attempt, phase))
+
+/// The tree is gone, outputs are delivered, the log is stored. Repeated until Forget comes.
+struct Ended {
+  AttemptRef attempt{};
+  model::Outcome outcome{};
+  std::uint64_t log_size = 0;
+  std::vector<std::string> delivery_errors{};
+};
+BOOST_DESCRIBE_STRUCT(Ended, (), (attempt, outcome, log_size, delivery_errors))
+
+/// Bytes of user_logs/std_log.txt from `offset` on (binary frame).
+struct LogChunk {
+  AttemptRef attempt{};
+  std::uint64_t offset = 0;
+  std::string bytes{};
+};
+BOOST_DESCRIBE_STRUCT(LogChunk, (), (attempt, offset))
+
+using ToNode = std::variant<Welcome, Launch, Stop, Forget, LogStored, Leave>;
+using ToServer = std::variant<Hello, Advanced, Ended, LogChunk>;
+
+struct Frame {
+  std::string data{};
+  bool binary = false;
+};
+
+Frame encode(const ToNode& message);
+Frame encode(const ToServer& message);
+/// nullopt: a kind this version does not know.
+Result<std::optional<ToNode>> decode_to_node(std::string_view data, bool binary);
+Result<std::optional<ToServer>> decode_to_server(std::string_view data, bool binary);
+
+/// Where a node keeps an attempt, relative to its work root: "<workspace>/<job>/<attempt>". Both
+/// sides use it: the server to replace ${{inputs.x}} by a path, the node to make it.
+std::string attempt_directory(const AttemptRef& attempt);
+
+}  // namespace berth::wire::node

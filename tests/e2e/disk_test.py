@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A full disk: nothing is acknowledged that is not on it, running work survives, room brings it back."""
+
+import os
+import subprocess
+
+import pytest
+
+from harness import Berth, eventually, kill
+
+BODY = {"properties": {"jobType": "Command", "command": "true", "environmentId": "azureml:x:1"}}
+
+
+@pytest.fixture
+def small(tmp_path):
+    """A state directory on a file system of its own, of 24 MiB."""
+    if os.geteuid() != 0:
+        pytest.skip("mounting a tmpfs needs root")
+    home, folder = tmp_path / "home", tmp_path / "here"
+    home.mkdir(mode=0o700)
+    folder.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m,mode=700", "tmpfs", home], capture_output=True)
+    if mounted.returncode:
+        pytest.skip(f"cannot mount a tmpfs here: {mounted.stderr.decode()}")
+    berth = Berth(home, folder)
+    yield berth
+    berth.stop()
+    try:
+        eventually(lambda: not berth.processes(), 30, "the end of every process of this home")
+    finally:
+        for pid in berth.processes():
+            kill(pid)
+        subprocess.run(["umount", "-l", home], check=True)
+
+
+def fill(berth):
+    """Takes all the room there is."""
+    with open(berth.home / "filler", "wb", buffering=0) as filler:
+        for size in (1 << 20, 1 << 12, 1):
+            try:
+                while True:
+                    filler.write(b"x" * size)
+            except OSError:
+                pass
+
+
+def make_room(berth):
+    (berth.home / "filler").unlink()
+
+
+def put(berth, name):
+    """The status of an attempt to submit; None when the server did not answer."""
+    try:
+        return berth.put(f"/jobs/{name}", BODY).status
+    except OSError:
+        return None
+
+
+def test_no_job_is_acknowledged_that_is_not_on_disk_and_it_recovers(small):
+    small.ensure_server()
+    gate, pid = small.folder / "gate", small.server_pid()
+    small.submit(f"echo before; until [ -e {gate} ]; do sleep 0.05; done; echo after; exit 5", "running")
+    small.wait("running", "Running")
+    acknowledged = [f"a{number}" for number in range(3) if put(small, f"a{number}") in (200, 201)]
+    assert len(acknowledged) == 3
+    fill(small)
+
+    refused = []
+    for number in range(40):
+        status = put(small, f"b{number}")
+        (acknowledged if status in (200, 201) else refused).append(f"b{number}")
+        assert status in (200, 201, 503, 507), status
+    assert refused, "the disk was never full"
+    assert small.get("/jobs/running").json["properties"]["status"] == "Running"
+    make_room(small)
+
+    eventually(lambda: put(small, "later") in (200, 201), what="the server to accept jobs again")
+    assert small.server_pid() == pid
+    for name in [*acknowledged, "later"]:
+        small.wait(name, "Completed")
+    gate.touch()
+    job = small.wait("running", "Failed")
+    assert "5" in job["properties"]["error"]["message"]
+    assert small.log("running") == b"before\nafter\n"
+
+
+def test_a_job_that_ends_while_the_disk_is_full_is_recorded_when_there_is_room(small):
+    small.ensure_server()
+    gate = small.folder / "gate"
+    small.submit(f"echo before; until [ -e {gate} ]; do sleep 0.05; done; exit 6", "j")
+    small.wait("j", "Running")
+    fill(small)
+    gate.touch()
+    put(small, "notice")
+    make_room(small)
+
+    job = small.wait("j", "Failed")
+
+    assert "6" in job["properties"]["error"]["message"]
+    assert small.log("j") == b"before\n"
+
+
+def test_an_upload_that_does_not_fit_is_507_and_leaves_nothing(small):
+    small.ensure_server()
+    free = os.statvfs(small.home).f_bavail * os.statvfs(small.home).f_frsize
+
+    answer = small.blob("PUT", "big", b"x" * (30 << 20), {"x-ms-blob-type": "BlockBlob"})
+
+    assert answer.status in (507, 503), answer
+    assert small.blob("HEAD", "big").status == 404
+    eventually(lambda: os.statvfs(small.home).f_bavail * os.statvfs(small.home).f_frsize > free - (2 << 20),
+               what="the room to come back")
+    assert small.blob("PUT", "fits", b"x" * 1000, {"x-ms-blob-type": "BlockBlob"}).status == 201
+
+
+def test_a_log_that_does_not_fit_does_not_stop_the_server(small):
+    small.ensure_server()
+    small.submit("yes 0123456789 | head -c 60000000", "flood")
+
+    small.wait("flood", "Completed", "Failed", timeout=120)
+
+    small.ok("job", "show", "--name", "flood")
+    assert small.is_up()
+
+
+def test_a_server_killed_on_a_full_disk_starts_again_when_there_is_room(small):
+    small.ensure_server()
+    names = [f"a{number}" for number in range(5)]
+    assert {put(small, name) for name in names} <= {200, 201}
+    for name in names:
+        small.wait(name, "Completed")
+    fill(small)
+    put(small, "refused")
+    kill(small.server_pid())
+    make_room(small)
+
+    small.ensure_server()
+
+    for name in names:
+        assert small.get_job(name)["properties"]["status"] == "Completed"

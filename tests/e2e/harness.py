@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Drives the real executable: one Berth is one state directory with its server, nodes and jobs."""
+
+import contextlib
+import http.client
+import json
+import os
+import pathlib
+import signal
+import socket
+import ssl
+import subprocess
+import time
+import urllib.parse
+
+BINARY = pathlib.Path(os.environ.get("BERTH_BINARY", "build/berth")).resolve()
+REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+EXAMPLES = REPOSITORY / "examples"
+WORKSPACE = ("/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/berth/providers"
+             "/Microsoft.MachineLearningServices/workspaces/default")
+TERMINAL = {"Completed", "Failed", "Canceled"}
+# The sanitizer builds are several times slower; deadlines are for hangs, not for speed.
+CORES = len(os.sched_getaffinity(0))
+DEADLINE = 60 * float(os.environ.get("BERTH_TEST_PATIENCE", "1"))
+
+
+def eventually(check, timeout=DEADLINE, what="the condition"):
+    """Waits until check() gives something true, and returns it."""
+    until = time.monotonic() + timeout
+    while True:
+        result = check()
+        if result:
+            return result
+        assert time.monotonic() < until, f"{what} did not come true in {timeout} s"
+        time.sleep(0.02)
+
+
+class Outcome:
+    """What a finished command printed and how it ended."""
+
+    def __init__(self, words, code, out, err):
+        self.words, self.code, self.out_bytes = words, code, out
+        self.out, self.err = out.decode(errors="replace"), err.decode(errors="replace")
+
+    @property
+    def json(self):
+        return json.loads(self.out)
+
+    def __repr__(self):
+        return f"berth {' '.join(self.words)}\nexit {self.code}\nstdout: {self.out}\nstderr: {self.err}"
+
+
+class Response:
+    def __init__(self, status, headers, body):
+        self.status, self.headers, self.body = status, headers, body
+
+    @property
+    def json(self):
+        return json.loads(self.body)
+
+    def __repr__(self):
+        return f"HTTP {self.status} {self.headers} {self.body[:2000]!r}"
+
+
+class Berth:
+    def __init__(self, home, folder):
+        self.home, self.folder = pathlib.Path(home), pathlib.Path(folder)
+        self.environment = {name: value for name, value in os.environ.items()
+                            if not name.startswith(("BERTH_", "AZUREML_", "MLFLOW_"))}
+        self.environment |= {"BERTH_HOME": str(home), "NO_COLOR": "1"}
+
+    # The command line.
+
+    def popen(self, *words, cwd=None, env=None, **more):
+        pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        return subprocess.Popen([str(BINARY), *map(str, words)], cwd=cwd or self.folder,
+                                env=self.environment | (env or {}), **(pipes | more))
+
+    def run(self, *words, timeout=DEADLINE, **more):
+        words = [str(word) for word in words]
+        with self.popen(*words, **more) as process:
+            try:
+                out, err = process.communicate(timeout=timeout)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                out, err = process.communicate()
+                raise AssertionError(f"still running: {Outcome(words, None, out, err)!r}") from None
+        return Outcome(words, process.returncode, out, err)
+
+    def ok(self, *words, **more):
+        outcome = self.run(*words, **more)
+        assert outcome.code == 0, outcome
+        return outcome
+
+    def fails(self, *words, code=1, **more):
+        outcome = self.run(*words, **more)
+        assert outcome.code == code, outcome
+        return outcome
+
+    # Jobs.
+
+    def file(self, name, text):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def job_file(self, command, name="job.yml", **keys):
+        """A job file; keys are written as JSON, which is YAML."""
+        body = {"command": command, "environment": {"image": "debian:12"}, "compute": "local"} | keys
+        return self.file(name, "".join(f"{key}: {json.dumps(value)}\n" for key, value in body.items()))
+
+    def submit(self, command, name, *words, **keys):
+        """Submits a job without waiting for it, and returns what the command line says of it."""
+        file = self.job_file(command, f"{name}.yml", **keys)
+        return self.ok("job", "create", "-f", file, "--name", name, "-o", "json", *words).json
+
+    def show(self, name):
+        return self.ok("job", "show", "--name", name, "-o", "json").json
+
+    def status_of(self, name):
+        return self.show(name)["status"]
+
+    def wait(self, name, *statuses, timeout=DEADLINE):
+        """Waits until the job has one of the statuses (any terminal one when none is named)."""
+        wanted = set(statuses) or TERMINAL
+
+        def look():
+            job = self.get_job(name)
+            status = job["properties"]["status"]
+            assert status in wanted or status not in TERMINAL, f"{name} is {status}: {job}"
+            return job if status in wanted else None
+
+        return eventually(look, timeout, f"job {name} {wanted}")
+
+    def get_job(self, name):
+        response = self.get(f"/jobs/{name}")
+        assert response.status == 200, response
+        return response.json
+
+    def log(self, name):
+        """The whole log of a finished job, byte for byte."""
+        folder = self.folder / f"download-{name}-{time.monotonic_ns()}"
+        self.ok("job", "download", "--name", name, "--all", "--download-path", folder)
+        return (folder / "artifacts/user_logs/std_log.txt").read_bytes()
+
+    def live_log(self, name):
+        """What the log holds now, fetched as run history tells every client to."""
+        details = self.request("GET", f"/history/v1.0{WORKSPACE}/runs/{name}/details")
+        assert details.status == 200, details
+        url = details.json["logFiles"].get("user_logs/std_log.txt")
+        if not url:
+            return b""
+        parts = urllib.parse.urlsplit(url)
+        return self.request("GET", f"{parts.path}?{parts.query}", token=False).body
+
+    # The server.
+
+    def start_server(self, *words, env=None):
+        """A server in front, as `berth server` runs it; returns when it answers."""
+        words = words if "--port" in words else ("--port", "0", *words)
+        log = open(self.folder / "server.log", "ab")
+        process = self.popen("server", *words, env=env, stdout=log, stderr=log)
+        eventually(lambda: self.is_up() or process.poll() is not None, what="the server")
+        assert process.poll() is None, (self.folder / "server.log").read_text()
+        return process
+
+    def server_status(self):
+        return self.ok("server", "status", "-o", "json").json
+
+    def is_up(self):
+        return self.run("server", "status", "-o", "json").code == 0
+
+    def ensure_server(self):
+        """Any command starts one."""
+        self.ok("workspace", "list", "-o", "none")
+        return self.server_status()
+
+    def server_pid(self):
+        return int(self.server_status()["pid"])
+
+    def token(self):
+        return (self.home / "owner.token").read_text().strip()
+
+    def authority(self):
+        """The CA certificate clients must trust."""
+        return self.home / "ca.pem"
+
+    def port(self):
+        return int(self.server_status()["port"])
+
+    # HTTP.
+
+    @contextlib.contextmanager
+    def connection(self, tls=False, timeout=DEADLINE):
+        port = self.cached_port()
+        if tls:
+            context = ssl.create_default_context(cafile=self.authority())
+            connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=timeout, context=context)
+        else:
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
+        try:
+            yield connection
+        finally:
+            connection.close()
+
+    def cached_port(self):
+        """The port, asked for once per server: the process that answered must still be there."""
+        known = getattr(self, "_port", None)
+        if not known or not is_alive(known[0]):
+            status = self.ensure_server()
+            self._port = known = (int(status["pid"]), int(status["port"]))
+        return known[1]
+
+    def request(self, method, path, body=None, headers=None, token=None, tls=False):
+        """`path` from the root, sent as it is. token=False sends none."""
+        sent = {}
+        self.cached_port()  # there is a token once there is a server
+        if token is not False:
+            sent["Authorization"] = f"Bearer {token or self.token()}"
+        if isinstance(body, (dict, list)):
+            body, sent["Content-Type"] = json.dumps(body).encode(), "application/json"
+        with self.connection(tls) as connection:
+            connection.request(method, path, body, sent | (headers or {}))
+            answer = connection.getresponse()
+            return Response(answer.status, dict(answer.getheaders()), answer.read())
+
+    def get(self, below, **more):
+        return self.request("GET", f"{WORKSPACE}{below}?api-version=2024-10-01", **more)
+
+    def put(self, below, body, **more):
+        return self.request("PUT", f"{WORKSPACE}{below}?api-version=2024-10-01", body, **more)
+
+    def post(self, below, body=None, **more):
+        return self.request("POST", f"{WORKSPACE}{below}?api-version=2024-10-01", body or {}, **more)
+
+    def raw(self, timeout=DEADLINE):
+        """A bare TCP connection to the server."""
+        return socket.create_connection(("127.0.0.1", self.cached_port()), timeout=timeout)
+
+    def container(self, datastore="workspaceblobstore"):
+        """The container's URL split into its path and its signature."""
+        answer = self.get(f"/datastores/{datastore}")
+        assert answer.status == 200, answer
+        place = answer.json["properties"]
+        secret = self.post(f"/datastores/{datastore}/listSecrets",
+                           {"expirableSecret": True, "expireAfterHours": 1})
+        assert secret.status == 200, secret
+        # The account's name carries host, port and path: that is how official clients find us.
+        account = urllib.parse.urlsplit(f"https://{place['accountName']}.blob.{place['endpoint']}")
+        return f"{account.path.rstrip('/')}/{place['containerName']}", secret.json["sasToken"].lstrip("?")
+
+    def blob(self, method, name, body=None, headers=None, query="", sas=None, container=None):
+        place, signature = container or self.container()
+        signature = signature if sas is None else sas
+        words = "&".join(word for word in (query, signature) if word)
+        return self.request(method, f"{place}/{name}?{words}", body, headers, token=False)
+
+    # What is left.
+
+    def processes(self):
+        """Every process that belongs to this state directory: pid -> command line."""
+        mark, found = str(self.home).encode(), {}
+        for folder in pathlib.Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                words = (folder / "cmdline").read_bytes()
+                if not words:
+                    continue
+                about = words + (folder / "environ").read_bytes() + os.readlink(folder / "cwd").encode()
+                if mark in about and int(folder.name) != os.getpid():
+                    found[int(folder.name)] = words.replace(b"\0", b" ").decode(errors="replace")
+        return found
+
+    def node_pids(self):
+        """The agents, not the per-attempt supervisors they start."""
+        return [pid for pid, words in self.processes().items() if " node " in f"{words} "]
+
+    def stop(self):
+        if self.processes():
+            self.run("server", "stop")
+
+
+def is_alive(pid):
+    try:
+        state = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def kill(pid, number=signal.SIGKILL):
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, number)
+
+
+def memory_kib(pid, key="VmRSS"):
+    for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith(key + ":"):
+            return int(line.split()[1])
+    raise AssertionError(f"no {key} of {pid}")
