@@ -45,7 +45,9 @@ inline tl::unexpected<Error> fail(Error error) { return tl::unexpected<Error>(st
 }  // namespace berth
 
 /// Unwraps a Result, or returns its error from the enclosing function. The only control-flow macro.
-/// `TRY(expr);` also serves for a Status. Not usable inside a coroutine.
+/// `TRY(expr);` also serves for a Status. Not usable inside a coroutine. Leaving from the middle of
+/// an expression skips the destructors of what that expression has already made: in a braced list
+/// or beside other arguments, take the value in a statement of its own first.
 #define TRY(...) BERTH_TRY(BERTH_TRY_NAME(try_result_, __COUNTER__), __VA_ARGS__)
 
 // A name of its own for each use, so that uses can be nested.

@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/parse.h"
+#include "cli/query.h"
 
 namespace berth::cli {
 namespace {
@@ -76,6 +77,7 @@ Result<model::Workspace> scope_of(const Arguments& arguments, const Place& place
 
 Result<OutputOptions> output_of(const Arguments& arguments) {
   OutputOptions options{.query = arguments.get("query")};
+  if (arguments.has("query")) TRY(check_query(options.query));
   if (arguments.has("output")) options.format = TRY(format_from(arguments.get("output")));
   return options;
 }
@@ -122,6 +124,8 @@ int run_words(const Command& command, std::span<const std::string> words, Consol
   const auto status = place ? run_command(command, *arguments, *place, console, std::move(*output))
                             : Result<int>(tl::unexpect, place.error());
   if (status) return *status;
+  // As if SIGPIPE had ended us: whoever closed the pipe wants to hear nothing more.
+  if (is_closed_pipe(status.error())) return 128 + SIGPIPE;
   console.error(explained(status.error()));
   return 1;
 }

@@ -61,6 +61,7 @@ TEST_F(CliTest, AnUnknownCommandSuggestsTheNearest) {
 TEST_F(CliTest, WrongUsageIsStatusTwo) {
   EXPECT_EQ(berth({"job", "show", "--bogus"}), 2);
   EXPECT_EQ(berth({"job", "list", "-o", "xml"}), 2);
+  EXPECT_EQ(berth({"job", "list", "--query", "[?x]"}), 2);
   EXPECT_EQ(berth({"run"}), 2);
   EXPECT_EQ(berth({"run", "--env", "nothing", "--", "ls"}), 2);
   EXPECT_EQ(out(), "");

@@ -11,6 +11,8 @@
 namespace berth::cli {
 namespace {
 
+constexpr std::string_view kClosedPipe = "nobody reads the output any more";
+
 void write_line(int fd, std::string text) {
   text += '\n';
   (void)io::write_all(fd, text);  // With stderr gone there is nobody left to tell.
@@ -50,11 +52,15 @@ Console process_console(bool allow_color) {
 }
 
 Status Console::out(std::string_view text) const {
+  clear_progress();
+  errno = 0;
   const Status written = io::write_all(out_fd, text);
-  if (!written)
-    return fail(Code::Unavailable, "cannot write the output: " + written.error().message);
-  return Done{};
+  if (written) return Done{};
+  if (errno == EPIPE) return fail(Code::Internal, std::string(kClosedPipe));
+  return fail(written.error().code, "cannot write the output: " + written.error().message);
 }
+
+bool is_closed_pipe(const Error& error) { return error.message == kClosedPipe; }
 
 void Console::error(std::string_view message) const {
   clear_progress();
@@ -85,10 +91,11 @@ void Console::progress(std::string_view message) const {
   if (!err_is_terminal || only_errors) return;
   const auto columns = static_cast<std::size_t>(width > 1 ? width - 1 : 1);
   (void)io::write_all(err_fd, "\r\x1b[K" + truncated(printable(message), columns));
+  *has_progress = true;
 }
 
 void Console::clear_progress() const {
-  if (err_is_terminal && !only_errors) (void)io::write_all(err_fd, "\r\x1b[K");
+  if (has_progress->exchange(false)) (void)io::write_all(err_fd, "\r\x1b[K");
 }
 
 std::string printable(std::string_view text) {

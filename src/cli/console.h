@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -20,7 +22,7 @@ struct Console {
   bool only_errors = false;  ///< --only-show-errors
   bool verbose = false;      ///< --verbose, --debug
 
-  /// Unavailable when nobody reads any more (a closed pipe).
+  /// is_closed_pipe() tells the error of a reader that went away from others.
   Status out(std::string_view text) const;
 
   void error(std::string_view message) const;    ///< "error: …"
@@ -28,10 +30,15 @@ struct Console {
   void note(std::string_view message) const;     ///< One line, unless --only-show-errors.
   void detail(std::string_view message) const;   ///< One line, with --verbose only.
 
-  /// A line that the next one replaces; only on a terminal. clear_progress() takes it away.
+  /// A line that the next one replaces; only on a terminal. clear_progress() takes it away, and so
+  /// does whatever is printed next.
   void progress(std::string_view message) const;
   void clear_progress() const;
+
+  std::shared_ptr<std::atomic<bool>> has_progress = std::make_shared<std::atomic<bool>>(false);
 };
+
+bool is_closed_pipe(const Error& error);
 
 /// stdout and stderr as they are. NO_COLOR and TERM=dumb turn colours off.
 Console process_console(bool allow_color);

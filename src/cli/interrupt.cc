@@ -7,6 +7,11 @@
 #include <unistd.h>
 
 namespace berth::cli {
+namespace {
+
+constexpr std::chrono::milliseconds kAtOnce{300};
+
+}  // namespace
 
 InterruptWatch::InterruptWatch(std::function<void(int)> interrupted)
     : interrupted_(std::move(interrupted)) {
@@ -28,6 +33,7 @@ InterruptWatch::~InterruptWatch() {
 }
 
 void InterruptWatch::watch() {
+  std::optional<std::chrono::steady_clock::time_point> last;
   for (;;) {
     pollfd waiting[] = {{signals_.get(), POLLIN, 0}, {ending_.get(), POLLIN, 0}};
     if (poll(waiting, 2, -1) < 0) {
@@ -36,7 +42,11 @@ void InterruptWatch::watch() {
     }
     if ((waiting[0].revents & POLLIN) != 0) {
       signalfd_siginfo signal{};
-      if (read(signals_.get(), &signal, sizeof signal) == sizeof signal) interrupted_(++count_);
+      const auto now = std::chrono::steady_clock::now();
+      const bool is_new = !last || now - *last > kAtOnce;
+      last = now;
+      const bool is_read = read(signals_.get(), &signal, sizeof signal) == sizeof signal;
+      if (is_read && is_new) interrupted_(++count_);
     }
     if (waiting[1].revents != 0) return;
   }

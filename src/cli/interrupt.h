@@ -11,7 +11,8 @@
 namespace berth::cli {
 
 /// While it lives, SIGINT and SIGTERM do not end the process but call back, on a thread of its own,
-/// with how many there have been. A request that waits for the server is not disturbed.
+/// with how many there have been; several at once (`timeout` sends two) count as one. A request
+/// that waits for the server is not disturbed.
 class InterruptWatch {
  public:
   explicit InterruptWatch(std::function<void(int count)> interrupted);

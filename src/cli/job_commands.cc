@@ -10,9 +10,12 @@ namespace berth::cli {
 namespace {
 
 constexpr Column kListColumns[] = {
-    {"Name", "name"},       {"Display name", "display_name"},
-    {"Status", "status"},   {"Experiment", "experiment_name"},
-    {"Compute", "compute"}, {"Created", "creation_context.created_at"},
+    {"Name", "name"},
+    {"Status", "status"},
+    {"Display name", "display_name"},
+    {"Created", "creation_context.created_at"},
+    {"Experiment", "experiment_name"},
+    {"Compute", "compute"},
 };
 
 Result<std::string> job_name(const Context& context) { return required_name(context, "job"); }
@@ -82,7 +85,9 @@ Result<int> explain(Context& context) {
     TRY(context.print({.value = answer}));
     return 0;
   }
-  TRY(context.console.out(printable(text->get_string()) + "\n"));
+  const std::string_view said = text->get_string();
+  TRY(context.console.out(
+      fmt::format("job '{}' {}\n", name, said.empty() ? "runs" : printable(said))));
   return 0;
 }
 

@@ -18,7 +18,6 @@ constexpr Column kSummary[] = {
     {"Experiment", "experiment_name"},
     {"Compute", "compute"},
     {"Command", "command"},
-    {"Code", "code"},
     {"Environment", "environment"},
     {"Variables", "environment_variables"},
     {"Inputs", "inputs"},

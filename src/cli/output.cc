@@ -155,6 +155,19 @@ std::string for_people(const json::value& value) {
   return text;
 }
 
+/// A summary has lines for all it might show; as a table, only those that it has and that fit a
+/// cell.
+std::vector<Column> filled_columns(const json::value& row, std::span<const Column> columns) {
+  std::vector<Column> filled;
+  for (const Column& column : columns) {
+    const json::value* found = find_path(row, column.path);
+    const bool is_empty = found == nullptr || found->is_null() || found->is_structured() ||
+                          (found->is_string() && found->get_string().empty());
+    if (!is_empty) filled.push_back(column);
+  }
+  return filled;
+}
+
 Table table_of(std::span<const json::value> rows, std::span<const Column> columns) {
   Table table;
   for (const Column& column : columns) table.titles.emplace_back(column.title);
@@ -217,11 +230,12 @@ std::string table_text(const json::value& value, const Answer& answer, bool is_q
       value.is_array()
           ? std::span<const json::value>(value.get_array().data(), value.get_array().size())
           : std::span<const json::value>(&value, 1);
-  const bool chosen = !is_queried && !answer.columns.empty();
   const TableStyle style{
       .width = console.out_is_terminal ? static_cast<std::size_t>(console.width) : 0,
       .bold_titles = console.out_has_color};
-  return to_text(chosen ? table_of(rows, answer.columns) : automatic_table(rows), style);
+  if (is_queried || answer.columns.empty()) return to_text(automatic_table(rows), style);
+  if (value.is_array()) return to_text(table_of(rows, answer.columns), style);
+  return to_text(table_of(rows, filled_columns(value, answer.columns)), style);
 }
 
 /// One line for each member: literals as they are, data by its path.

@@ -90,6 +90,12 @@ TEST(Output, ATableOfAQueryShowsEveryScalar) {
             "x     3\n");
 }
 
+TEST(Output, ATableOfOneThingLeavesOutWhatIsEmpty) {
+  const Answer answer{.value = read(R"({"name":"x","context":{"at":null}})"), .columns = kColumns};
+
+  EXPECT_EQ(text_of(answer, {.format = Format::Table}), "Name\n----\nx\n");
+}
+
 TEST(Output, NonePrintsNothing) {
   EXPECT_EQ(text_of({.value = read("[1]")}, {.format = Format::None}), "");
 }

@@ -143,6 +143,11 @@ json::value search(const json::value& value, std::span<const Step> steps) {
 
 }  // namespace
 
+Status check_query(std::string_view expression) {
+  TRY(Parser(expression).parse());
+  return Done{};
+}
+
 Result<json::value> query(const json::value& value, std::string_view expression) {
   return search(value, TRY(Parser(expression).parse()));
 }

@@ -8,6 +8,9 @@
 
 namespace berth::cli {
 
+/// Says what is wrong with an expression before anything is done for its sake.
+Status check_query(std::string_view expression);
+
 /// --query: the part of JMESPath that scripts use most: keys (`a.b`, `"a-b"`), `[0]`, `[-1]`, `[]`
 /// and
 /// `[*]` with what follows applied to each element. What is missing is null, as in JMESPath;

@@ -104,8 +104,10 @@ std::function<void(int)> on_interrupt(const Context& context, const std::string&
   };
 }
 
-void report_end(const Context& context, const model::Job& job) {
+void report_end(const Context& context, const model::Job& job, const Shown& shown) {
   const Console& console = context.console;
+  if (console.err_is_terminal && console.out_is_terminal && !shown.ends_in_newline)
+    console.note("");
   if (job.status == model::JobStatus::Completed) {
     if (console.err_is_terminal) console.note(fmt::format("{} completed", job.key.name));
     return;
@@ -135,13 +137,14 @@ Result<int> run(Context& context) {
   if (context.arguments.has("detach")) {
     return context.console.out(name + "\n") ? 0 : 1;
   }
-  if (const auto shown = show_log(context, name); !shown) {
+  const auto shown = show_log(context, name);
+  if (!shown) {
     // Nobody reads any more: like any command at the front of a pipe, the job ends.
     cancel(context.client, context.console, name);
     return fail(shown.error());
   }
   const Submitted ended = TRY(get_job(context.client, name));
-  report_end(context, ended.job);
+  report_end(context, ended.job, *shown);
   const bool canceled = ended.job.status == model::JobStatus::Canceled;
   return canceled && watch.was_interrupted() ? 130 : exit_status(ended.job);
 }

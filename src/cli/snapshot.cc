@@ -16,8 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr unsigned kExecutableByOwner = 0100;
-
 Result<IgnoreRules> read_rules(const std::string& folder) {
   for (const char* name : {"/.amlignore", "/.gitignore"}) {
     const auto text = io::read_file(folder + name, 1u << 20);
@@ -31,12 +29,9 @@ Result<Snapshot> snapshot_of_file(const fs::path& path) {
   std::error_code failed;
   const std::uint64_t size = fs::file_size(path, failed);
   if (failed) return fail(Code::NotFound, fmt::format("cannot read '{}'", path.string()));
-  const auto permissions = static_cast<unsigned>(fs::status(path, failed).permissions());
-  return Snapshot{.files = {{.path = path.filename().string(),
-                             .source = path.string(),
-                             .size = size,
-                             .is_executable = (permissions & kExecutableByOwner) != 0}},
-                  .bytes = size};
+  return Snapshot{
+      .files = {{.path = path.filename().string(), .source = path.string(), .size = size}},
+      .bytes = size};
 }
 
 Status check_limits(const Snapshot& snapshot, const SnapshotLimits& limits) {
@@ -89,10 +84,8 @@ Result<Snapshot> take_snapshot(const std::string& path, const SnapshotLimits& li
   Snapshot snapshot;
   for (const io::FileEntry& entry : entries) {
     if (rules.leaves_out(entry.path)) continue;
-    snapshot.files.push_back({.path = entry.path,
-                              .source = path + "/" + entry.path,
-                              .size = entry.size,
-                              .is_executable = (entry.mode & kExecutableByOwner) != 0});
+    snapshot.files.push_back(
+        {.path = entry.path, .source = path + "/" + entry.path, .size = entry.size});
     snapshot.bytes += entry.size;
     TRY(check_limits(snapshot, limits));
   }

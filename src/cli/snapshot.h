@@ -15,7 +15,6 @@ struct SnapshotFile {
   std::string path{};    ///< Below the upload, '/'-separated.
   std::string source{};  ///< On this machine.
   std::uint64_t size = 0;
-  bool is_executable = false;
 };
 
 /// The files of a folder (or one file) that an upload takes along, sorted as the hash wants them.

@@ -40,8 +40,6 @@ class Follower {
     io::ClientRequest request{.url = client_.berth_path(fmt::format(
                                   "/jobs/{}/log?offset={}&wait={}", job_, offset_, kWaitSeconds))};
     request.sink = [this](std::string_view bytes) -> Status {
-      if (offset_ == 0 || has_progress_) console_.clear_progress();
-      has_progress_ = false;
       // Counted before a failure can end the exchange: what was written is not asked for again.
       written_ = write_(bytes);
       if (written_) offset_ += bytes.size();
@@ -56,7 +54,6 @@ class Follower {
     const std::string_view status = io::header(response.headers, "x-berth-job-status");
     if (!ended_ && status != status_ && offset_ == 0) {
       console_.progress(fmt::format("{}: {}", job_, status));
-      has_progress_ = true;
     }
     status_ = status;
   }
@@ -81,7 +78,6 @@ class Follower {
   std::uint64_t offset_ = 0;
   std::string status_{};
   bool ended_ = false;
-  bool has_progress_ = false;
   Status written_ = Done{};
   std::optional<std::chrono::steady_clock::time_point> away_since_{};
 };

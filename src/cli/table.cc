@@ -10,7 +10,6 @@ namespace berth::cli {
 namespace {
 
 constexpr std::size_t kGap = 2;
-constexpr std::size_t kNarrowest = 4;
 
 std::vector<std::size_t> natural_widths(const Table& table) {
   std::vector<std::size_t> widths;
@@ -23,23 +22,41 @@ std::vector<std::size_t> natural_widths(const Table& table) {
   return widths;
 }
 
-/// Takes a column at a time from whoever has most, until the table fits or nobody can give more.
-void shrink(std::vector<std::size_t>& widths, std::size_t available) {
-  std::size_t total = std::accumulate(widths.begin(), widths.end(), std::size_t{0});
-  total += kGap * (widths.size() - 1);
-  while (total > available) {
-    const auto widest = std::ranges::max_element(widths);
-    if (*widest <= kNarrowest) return;
+std::size_t total_of(const std::vector<std::size_t>& widths) {
+  const std::size_t gaps = widths.empty() ? 0 : kGap * (widths.size() - 1);
+  return std::accumulate(widths.begin(), widths.end(), gaps);
+}
+
+/// Takes from the widest column, a character at a time, until the table fits or none is wider than
+/// `narrowest`. The first column is what people copy: it is left alone while there are others.
+void shrink(std::vector<std::size_t>& widths, std::size_t available, std::size_t narrowest) {
+  const bool only_first = widths.size() == 1;
+  while (total_of(widths) > available) {
+    const auto widest =
+        std::ranges::max_element(widths.begin() + (only_first ? 0 : 1), widths.end());
+    if (*widest <= narrowest) return;
     --*widest;
-    --total;
   }
+}
+
+/// Long cells give first; then columns at the end go, which matter least; then all others give.
+std::vector<std::size_t> fitting_widths(std::vector<std::size_t> widths, std::size_t available) {
+  constexpr std::size_t kLong = 24;
+  constexpr std::size_t kFewestColumns = 3;
+  constexpr std::size_t kNarrowest = 6;
+  shrink(widths, available, kLong);
+  while (total_of(widths) > available && widths.size() > kFewestColumns) widths.pop_back();
+  shrink(widths, available, kNarrowest);
+  while (total_of(widths) > available && widths.size() > 1) widths.pop_back();
+  shrink(widths, available, 1);
+  return widths;
 }
 
 std::string line_of(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths) {
   std::string line;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
+  for (std::size_t i = 0; i < widths.size(); ++i) {
     line += padded(truncated(cells[i], widths[i]), widths[i]);
-    if (i + 1 < cells.size()) line.append(kGap, ' ');
+    if (i + 1 < widths.size()) line.append(kGap, ' ');
   }
   line.erase(line.find_last_not_of(' ') + 1);
   return line;
@@ -60,7 +77,7 @@ std::string to_text(const Table& table, const TableStyle& style) {
   if (table.titles.empty()) return "";
   const Table clean = printable_table(table);
   std::vector<std::size_t> widths = natural_widths(clean);
-  if (style.width > 0) shrink(widths, style.width);
+  if (style.width > 0) widths = fitting_widths(std::move(widths), style.width);
 
   std::vector<std::string> dashes;
   for (const std::size_t width : widths) dashes.emplace_back(width, '-');

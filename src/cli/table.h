@@ -17,7 +17,7 @@ struct TableStyle {
 };
 
 /// Titles, a line of dashes, rows; two spaces between columns, as `az` prints tables. A table that
-/// is too wide takes from its widest columns. Cells are made printable.
+/// is too wide cuts long cells and leaves out columns at its end. Cells are made printable.
 std::string to_text(const Table& table, const TableStyle& style);
 
 /// Label and value, one pair a line; further lines of a value stand below its first one.

@@ -22,17 +22,31 @@ TEST(Table, LinesUpItsColumns) {
             "a             Failed\n");
 }
 
-TEST(Table, FitsTheTerminalByCuttingItsWidestColumn) {
-  const std::string text = to_text(jobs(), {.width = 18});
-
-  for (const std::string_view line : split(text, '\n')) EXPECT_LE(display_width(line), 18u) << line;
-  EXPECT_NE(text.find("witty_h…"), std::string::npos) << text;
+void expect_fits(const std::string& text, std::size_t width) {
+  for (const std::string_view line : split(text, '\n'))
+    EXPECT_LE(display_width(line), width) << line;
 }
 
-TEST(Table, OfATinyTerminalKeepsAFewLettersOfEachColumn) {
-  const std::string text = to_text(jobs(), {.width = 3});
+TEST(Table, CutsOtherColumnsBeforeTheFirst) {
+  const std::string text = to_text(jobs(), {.width = 20});
 
-  EXPECT_NE(text.find("wit…"), std::string::npos) << text;
+  expect_fits(text, 20);
+  EXPECT_NE(text.find("witty_harbor  Compl…"), std::string::npos) << text;
+}
+
+TEST(Table, LeavesOutColumnsAtItsEndWhenThereIsNoRoom) {
+  const Table table{.titles = {"Name", "Status", "Path", "Created"},
+                    .rows = {{"job", "Completed", std::string(60, 'x'), "2026-11-16 02:20:12"}}};
+
+  const std::string text = to_text(table, {.width = 42});
+
+  expect_fits(text, 42);
+  EXPECT_NE(text.find("job   Completed  xxxxx"), std::string::npos) << text;
+  EXPECT_EQ(text.find("Created"), std::string::npos) << text;
+}
+
+TEST(Table, OfATinyTerminalIsItsFirstColumn) {
+  EXPECT_EQ(to_text(jobs(), {.width = 5}), "Name\n-----\nwitt…\na\n");
 }
 
 TEST(Table, CannotBeBrokenByControlCharacters) {

@@ -16,7 +16,7 @@
 namespace berth::cli {
 namespace {
 
-constexpr std::size_t kThreads = 8;
+constexpr std::size_t kThreads = 32;
 constexpr std::uint64_t kLargestSinglePut = 64u << 20;
 constexpr std::uint64_t kBlockSize = 16u << 20;
 constexpr int kTries = 3;
@@ -131,14 +131,13 @@ Status put_blocks(io::HttpClient& http, const Upload& upload, const Source& sour
   }
   return check(http.send({.method = "PUT",
                           .url = upload.url + separator + "comp=blocklist",
-                          .headers = upload.headers,
                           .body = list + "</BlockList>"}));
 }
 
 Status put_file(io::HttpClient& http, const Upload& upload, Shared& shared) {
   const Source source = TRY(open_source(upload.source));
   if (source.size > kLargestSinglePut) return put_blocks(http, upload, source, shared);
-  io::ClientRequest request{.method = "PUT", .url = upload.url, .headers = upload.headers};
+  io::ClientRequest request{.method = "PUT", .url = upload.url};
   request.headers.emplace_back("x-ms-blob-type", "BlockBlob");
   request.headers.emplace_back("Content-Type", "application/octet-stream");
   if (source.size > 0) request.upload = io::FileRange{source.file, 0, source.size};

@@ -11,14 +11,12 @@
 #include "base/result.h"
 #include "cli/console.h"
 #include "io/file.h"
-#include "io/http.h"
 
 namespace berth::cli {
 
 struct Upload {
   std::string source{};
   std::string url{};  ///< Of the blob, with its signature.
-  io::Headers headers{};
 };
 
 struct Download {

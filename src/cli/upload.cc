@@ -3,7 +3,6 @@
 
 #include <filesystem>
 
-#include "base/digest.h"
 #include "base/random.h"
 #include "base/text.h"
 #include "cli/blob.h"
@@ -15,14 +14,11 @@ namespace {
 
 constexpr std::string_view kDatastore = "workspaceblobstore";
 
-/// Where each file goes. Blobs have no modes; a job that starts ./train.sh needs this one.
 std::vector<Upload> uploads_of(const Snapshot& snapshot, const Container& container,
                                const std::string& prefix) {
   std::vector<Upload> uploads;
   for (const SnapshotFile& file : snapshot.files) {
-    Upload upload{.source = file.source, .url = blob_url(container, prefix + file.path)};
-    if (file.is_executable) upload.headers.emplace_back("x-ms-meta-berth_executable", "true");
-    uploads.push_back(std::move(upload));
+    uploads.push_back({.source = file.source, .url = blob_url(container, prefix + file.path)});
   }
   return uploads;
 }
@@ -35,17 +31,6 @@ Status send_files(Context& context, const Snapshot& snapshot, const Container& c
                      .what = std::move(what),
                      .total_bytes = snapshot.bytes,
                      .authority_file = server.authority_file});
-}
-
-/// Azure ML's hash knows no modes. Code that differs in nothing but an executable bit is other code
-/// here, so those paths go into the hash when there are any.
-Result<std::string> code_hash(const Snapshot& snapshot) {
-  const std::string hash = TRY(content_hash(snapshot));
-  std::string executables;
-  for (const SnapshotFile& file : snapshot.files) {
-    if (file.is_executable) executables += "\n" + file.path;
-  }
-  return executables.empty() ? hash : to_hex(sha256(hash + executables));
 }
 
 std::string text_at(const json::object& object, std::initializer_list<std::string_view> path) {
@@ -106,7 +91,7 @@ Result<std::string> upload_code(Context& context, const std::string& path,
                                 const SnapshotLimits& limits) {
   const Snapshot snapshot = TRY(snapshot_for(context, path, limits));
   if (snapshot.files.empty()) return std::string();
-  const std::string hash = TRY(code_hash(snapshot));
+  const std::string hash = TRY(content_hash(snapshot));
   Client& client = context.client;
   const std::string name = random_uuid();
   if (std::string known = TRY(known_code(client, name, hash)); !known.empty()) return known;

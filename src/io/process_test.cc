@@ -65,7 +65,8 @@ TEST_F(ProcessTest, KeepsOnlyTheDescriptorsItWasTold) {
 TEST_F(ProcessTest, ANewSessionIsLedByTheChild) {
   SpawnOptions options = shell("cut -d' ' -f1,6 /proc/$$/stat");
   options.new_session = true;
-  const auto words = split(trim(output_of(options)), ' ');
+  const std::string output = output_of(options);
+  const auto words = split(trim(output), ' ');
 
   ASSERT_EQ(words.size(), 2u);
   EXPECT_EQ(words[0], words[1]);

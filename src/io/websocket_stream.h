@@ -83,7 +83,23 @@ class StreamWebSocket final : public WebSocket,
     spawn(write_all(this->shared_from_this()));
   }
 
+  /// Callbacks often hold the socket that holds them: let go of them also when the loop ends and
+  /// the reading coroutine is destroyed where it waits.
+  struct Reading {
+    explicit Reading(Self of) : self(std::move(of)) {}
+    Reading(const Reading&) = delete;
+    Reading& operator=(const Reading&) = delete;
+    ~Reading() { const Callbacks dropped = self->let_go(); }
+    Self self;
+  };
+
+  Callbacks let_go() {
+    companion_.reset();
+    return std::exchange(callbacks_, {});
+  }
+
   static Awaitable<void> read_all(Self self) {
+    const Reading reading(self);
     for (;;) {
       boost::beast::flat_buffer buffer;
       auto [error, size] = co_await self->channel_.async_read(buffer, kAwait);
@@ -140,8 +156,7 @@ class StreamWebSocket final : public WebSocket,
     cut();
     queue_.clear();
     queued_bytes_ = 0;
-    companion_.reset();
-    const Callbacks callbacks = std::exchange(callbacks_, {});
+    const Callbacks callbacks = let_go();
     if (callbacks.on_close) callbacks.on_close(std::move(reason));
   }
 

@@ -51,7 +51,9 @@ Attempt::Attempt(AttemptContext& context, Launch launch)
 
 Attempt::~Attempt() {
   unwatch();
-  if (transfer_) transfer_->abort();
+  for (const auto& transfer : {fetching_, delivering_}) {
+    if (transfer) transfer->abort();
+  }
 }
 
 std::unique_ptr<Attempt> Attempt::launch(AttemptContext& context, Launch launch) {
@@ -104,12 +106,12 @@ void Attempt::advance(Phase phase) {
 
 void Attempt::prepare() {
   advance(Phase::Preparing);
-  transfer_ = std::make_shared<Transfer>(context_.loop, context_.threads, paths_.directory,
+  fetching_ = std::make_shared<Transfer>(context_.loop, context_.threads, paths_.directory,
                                          TransferOptions{.stop_at_first_error = true});
-  transfer_->on_refused([this] { context_.outbox.redial(); });
-  transfer_->start(fetch_steps(launch_),
+  fetching_->on_refused([this] { context_.outbox.redial(); });
+  fetching_->start(fetch_steps(launch_),
                    [this](const std::vector<Error>& errors) { prepared(errors); });
-  if (is_confirmed_ && phase_ == Phase::Preparing) transfer_->resume(launch_);
+  if (is_confirmed_ && phase_ == Phase::Preparing) fetching_->resume(launch_);
 }
 
 void Attempt::prepared(const std::vector<Error>& errors) {
@@ -198,7 +200,7 @@ void Attempt::settle(Outcome outcome) {
 void Attempt::finalize(const Outcome& outcome) {
   shim_.reset();
   outcome_ = outcome;
-  if (transfer_) transfer_->abort();
+  if (fetching_) fetching_->abort();
   advance(Phase::Finalizing);
   log_.finish([this] {
     is_log_stored_ = true;
@@ -209,22 +211,22 @@ void Attempt::finalize(const Outcome& outcome) {
 }
 
 void Attempt::deliver() {
-  transfer_ = std::make_shared<Transfer>(context_.loop, context_.threads, paths_.directory,
-                                         TransferOptions{.is_patient = true});
-  transfer_->on_refused([this] { context_.outbox.redial(); });
-  transfer_->start(deliver_steps(launch_, went_well(outcome_)),
-                   [this](const std::vector<Error>& errors) {
-                     for (const Error& error : errors) delivery_errors_.push_back(error.message);
-                     is_delivered_ = true;
-                     report_when_done();
-                   });
-  if (is_confirmed_) transfer_->resume(launch_);
+  delivering_ = std::make_shared<Transfer>(context_.loop, context_.threads, paths_.directory,
+                                           TransferOptions{.is_patient = true});
+  delivering_->on_refused([this] { context_.outbox.redial(); });
+  delivering_->start(deliver_steps(launch_, went_well(outcome_)),
+                     [this](const std::vector<Error>& errors) {
+                       for (const Error& error : errors) delivery_errors_.push_back(error.message);
+                       is_delivered_ = true;
+                       report_when_done();
+                     });
+  if (is_confirmed_) delivering_->resume(launch_);
 }
 
 void Attempt::report_when_done() {
   const bool is_done = is_disowned_ || (is_delivered_ && is_log_stored_);
   if (phase_ != Phase::Finalizing || !is_done) return;
-  if (transfer_) transfer_->abort();
+  if (delivering_) delivering_->abort();
   phase_ = Phase::Ended;
   report();
 }
@@ -248,7 +250,9 @@ void Attempt::connected() {
 void Attempt::disconnected() {
   is_confirmed_ = false;
   log_.disconnected();
-  if (transfer_) transfer_->pause();
+  for (const auto& transfer : {fetching_, delivering_}) {
+    if (transfer) transfer->pause();
+  }
 }
 
 void Attempt::confirm(const Launch& launch) {
@@ -258,8 +262,10 @@ void Attempt::confirm(const Launch& launch) {
   if (launch.deliveries.size() == launch_.deliveries.size()) launch_.deliveries = launch.deliveries;
   const Status written = write_record(paths_.launch, LaunchRecord{context_.boot, launch_});
   if (!written) log::warning("{}", written.error().message);
-  if (transfer_) return transfer_->resume(launch_);
-  if (phase_ == Phase::Preparing) prepare();
+  if (phase_ == Phase::Preparing && !fetching_) return prepare();
+  for (const auto& transfer : {fetching_, delivering_}) {
+    if (transfer) transfer->resume(launch_);
+  }
 }
 
 void Attempt::stop() {
@@ -285,7 +291,9 @@ void Attempt::kill() {
 }
 
 void Attempt::remove() {
-  if (transfer_ && transfer_->is_busy()) {  // Its thread may be writing there.
+  const bool is_busy =
+      (fetching_ && fetching_->is_busy()) || (delivering_ && delivering_->is_busy());
+  if (is_busy) {  // Its threads may be writing there.
     context_.loop.after(kLookAgain, [this, still = std::weak_ptr<int>(alive_)] {
       if (!still.expired()) remove();
     });

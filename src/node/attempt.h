@@ -87,7 +87,8 @@ class Attempt {
   bool is_confirmed_ = false;  ///< On this connection.
   bool is_disowned_ = false;
   bool is_forgotten_ = false;
-  std::shared_ptr<Transfer> transfer_{};
+  std::shared_ptr<Transfer> fetching_{};
+  std::shared_ptr<Transfer> delivering_{};
   std::optional<io::ProcessIdentity> shim_{};
   io::Descriptor shim_handle_{};
   model::Outcome outcome_{};

@@ -4,8 +4,11 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
+#include <memory>
 
 #include "base/log.h"
 #include "base/text.h"
@@ -17,6 +20,16 @@ namespace {
 
 using Steps = std::vector<TransferStep>;
 using wire::node::Deliver;
+
+/// A job may have put a link in the place of what it was to write.
+Status check_inside(const TransferView& view, const std::string& path) {
+  const std::unique_ptr<char, void (*)(void*)> root(::realpath(view.directory.c_str(), nullptr),
+                                                    ::free);
+  const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), ::free);
+  if (!root || !real) return fail(io::error_from_errno(errno, "find it"));
+  if (std::string_view(real.get()).starts_with(std::string(root.get()) + "/")) return Done{};
+  return fail(Code::InvalidArgument, "it is a link that leaves the job's directory");
+}
 
 Status deliver_file(const std::string& path, const std::string& url) {
   // Not blocking: a pipe somebody left there would wait for a writer for ever.
@@ -46,11 +59,12 @@ TransferStep folder_step(std::size_t index, const std::string& what) {
   return {.run = [index, what](const TransferView& view) -> Result<Steps> {
             const Deliver& delivery = view.launch->deliveries.at(index);
             const std::string folder = view.directory + "/" + delivery.source;
+            if (::access(folder.c_str(), F_OK) != 0) return Steps{};
+            TRY(check_inside(view, folder));
             const auto files = io::list_tree(folder, [&](std::string_view path) {
               log::info("{}: '{}' is not kept: not a file, or a link that leaves the folder", what,
                         path);
             });
-            if (!files && files.error().code == Code::NotFound) return Steps{};
             if (!files) return fail(files.error());
             Steps steps;
             for (const io::FileEntry& file : *files) {
@@ -70,6 +84,7 @@ TransferStep single_step(std::size_t index, const std::string& what, bool was_su
               if (!was_success) return Steps{};
               return fail(Code::InvalidArgument, "the command did not write it");
             }
+            TRY(check_inside(view, path));
             TRY(deliver_file(path, blob_url(delivery.container_url, delivery.prefix)));
             return Steps{};
           },

@@ -34,17 +34,17 @@ TransferStep file_step(std::size_t index, const Fetch& fetch) {
           .what = fetch.what};
 }
 
-/// The place of a listed blob, relative to the attempt's directory.
-std::string place_of(const Fetch& fetch, std::string_view name) {
-  std::string_view below = name.substr(std::min(fetch.prefix.size(), name.size()));
-  if (below.starts_with('/')) below.remove_prefix(1);
-  return fmt::format("{}/{}", fetch.destination, below);
+/// "data" means the folder of that name, not "data2" beside it.
+std::string folder_prefix(const Fetch& fetch) {
+  const bool is_complete = fetch.prefix.empty() || fetch.prefix.ends_with('/');
+  return is_complete ? fetch.prefix : fetch.prefix + "/";
 }
 
 TransferStep blob_step(std::size_t index, const std::string& name, const std::string& what) {
   return {.run = [index, name](const TransferView& view) -> Result<Steps> {
             const Fetch& wanted = view.launch->fetches.at(index);
-            TRY(fetch_to(view, blob_url(wanted.url, name), place_of(wanted, name)));
+            const std::string below = name.substr(folder_prefix(wanted).size());
+            TRY(fetch_to(view, blob_url(wanted.url, name), wanted.destination + "/" + below));
             return Steps{};
           },
           .what = what};
@@ -53,11 +53,14 @@ TransferStep blob_step(std::size_t index, const std::string& name, const std::st
 TransferStep listing_step(std::size_t index, const std::string& marker, const std::string& what) {
   return {.run = [index, marker, what](const TransferView& view) -> Result<Steps> {
             const Fetch& wanted = view.launch->fetches.at(index);
-            const BlobPage page = TRY(list_blobs(wanted.url, wanted.prefix, marker));
+            const std::string prefix = folder_prefix(wanted);
+            const BlobPage page = TRY(list_blobs(wanted.url, prefix, marker));
             Steps steps;
             if (!page.next.empty()) steps.push_back(listing_step(index, page.next, what));
             for (const std::string& name : page.names) {
-              if (name.starts_with(wanted.prefix)) steps.push_back(blob_step(index, name, what));
+              // Some tools mark a folder by an empty blob "folder/".
+              const bool is_file = name.starts_with(prefix) && !name.ends_with('/');
+              if (is_file) steps.push_back(blob_step(index, name, what));
             }
             return steps;
           },

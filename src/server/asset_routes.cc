@@ -29,11 +29,11 @@ std::string text_member(const json::object& body, std::string_view key) {
 // ---- Lists -------------------------------------------------------------------------------------
 
 Result<store::AssetQuery> query_of(const Call& call, AssetKind kind) {
-  return store::AssetQuery{.workspace = call.workspace->id,
-                           .kind = kind,
-                           .view = TRY(list_view(call)),
-                           .skip = static_cast<std::size_t>(TRY(continuation(call))),
-                           .limit = TRY(page_size(call))};
+  store::AssetQuery query{.workspace = call.workspace->id, .kind = kind};
+  query.view = TRY(list_view(call));
+  query.skip = static_cast<std::size_t>(TRY(continuation(call)));
+  query.limit = TRY(page_size(call));
+  return query;
 }
 
 /// "k1,k2=v2" of `$tags`, or `tags`.

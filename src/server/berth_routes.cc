@@ -120,7 +120,8 @@ Result<io::Reply> log(Call& call) {
 
 Result<io::Reply> explain(Call& call) {
   const JobKey key{call.workspace->id, call.parameter("name")};
-  return json_reply(200, {{"explanation", TRY(call.services.plane.explain(key))}});
+  const std::string explanation = TRY(call.services.plane.explain(key));
+  return json_reply(200, {{"explanation", explanation}});
 }
 
 constexpr Permission allow(const char* action) { return {Permission::Kind::Action, action}; }

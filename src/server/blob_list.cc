@@ -47,9 +47,8 @@ Result<std::string> scope_of(const Grant& grant, const std::string& asked) {
 }
 
 Result<ListQuery> query_of(const Call& call, const BlobRequest& request) {
-  ListQuery query{.prefix = call.query_value("prefix"),
-                  .delimiter = call.query_value("delimiter"),
-                  .most = TRY(most_of(call))};
+  ListQuery query{.prefix = call.query_value("prefix"), .delimiter = call.query_value("delimiter")};
+  query.most = TRY(most_of(call));
   if (!is_valid_utf8(query.prefix) || !is_valid_utf8(query.delimiter)) {
     return fail_blob("InvalidQueryParameterValue", "prefix or delimiter is not UTF-8");
   }

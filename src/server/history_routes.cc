@@ -33,8 +33,8 @@ json::value error_of(const Job& job) {
 /// Signed for this one blob: the client fetches it without a token.
 Result<json::object> log_files(const Call& call, const Job& job) {
   const store::BlobKey blob = log_blob(job.key);
-  const bool is_there = call.services.logs.open(job.key) || TRY(call.services.store.blob(blob));
-  if (!is_there) return json::object();
+  const bool is_stored = TRY(call.services.store.blob(blob)).has_value();
+  if (!is_stored && !call.services.logs.open(job.key)) return json::object();
   const std::string signature = call.services.signer.sign(
       {.workspace = blob.workspace,
        .container = blob.container,

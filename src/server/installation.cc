@@ -26,7 +26,10 @@ Result<std::string> read_or_make(const std::string& path,
 }
 
 Result<io::KeyPair> read_pair(const std::string& certificate, const std::string& key) {
-  return io::KeyPair{TRY(io::read_file(certificate)), TRY(io::read_file(key))};
+  io::KeyPair pair;
+  pair.certificate = TRY(io::read_file(certificate));
+  pair.key = TRY(io::read_file(key));
+  return pair;
 }
 
 Result<io::KeyPair> open_authority(const std::string& home, const std::string& host, WallTime now) {

@@ -41,10 +41,10 @@ std::string job_type(const std::string& asked) {
 
 Result<store::JobQuery> query_of(const Call& call) {
   store::JobQuery query{.workspace = call.workspace->id,
-                        .view = TRY(list_view(call)),
                         .type = job_type(call.query_value("jobType")),
-                        .experiment = call.query_value("experimentName"),
-                        .limit = TRY(page_size(call))};
+                        .experiment = call.query_value("experimentName")};
+  query.view = TRY(list_view(call));
+  query.limit = TRY(page_size(call));
   const std::string tag = call.query_value("tag");
   const std::size_t equals = tag.find('=');
   query.tag_key = tag.substr(0, equals);

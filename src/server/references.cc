@@ -111,15 +111,17 @@ Result<Place> of_asset(const Catalogue& catalogue, const WorkspaceId& workspace,
   const std::string uri = text_member(asset.body, kind == AssetKind::Data ? "dataUri" : "modelUri");
   const DataRef target = TRY(model::parse_data_ref(uri));
   if (const auto* web = std::get_if<WebAddress>(&target)) return Place(*web);
+  BlobPlace place;
   if (const auto* path = std::get_if<DatastorePath>(&target)) {
-    return Place(
-        TRY(look_up(catalogue.store, workspace, TRY(on_datastore(*path)), shape_of(type))));
+    place = TRY(on_datastore(*path));
+  } else if (const auto* output = std::get_if<JobOutputRef>(&target)) {
+    place = TRY(of_job(catalogue, workspace, *output));
+  } else {
+    return fail(Code::InvalidArgument,
+                fmt::format("asset '{}' refers to another asset", asset.name));
   }
-  if (const auto* output = std::get_if<JobOutputRef>(&target)) {
-    return Place(TRY(look_up(catalogue.store, workspace, TRY(of_job(catalogue, workspace, *output)),
-                             shape_of(type))));
-  }
-  return fail(Code::InvalidArgument, fmt::format("asset '{}' refers to another asset", asset.name));
+  place = TRY(look_up(catalogue.store, workspace, place, shape_of(type)));
+  return Place(std::move(place));
 }
 
 }  // namespace
@@ -134,11 +136,14 @@ Result<Place> find_input(const Catalogue& catalogue, const WorkspaceId& workspac
   if (const auto* asset = std::get_if<AssetRef>(&reference)) {
     return of_asset(catalogue, workspace, *asset, input.type);
   }
-  const auto* path = std::get_if<DatastorePath>(&reference);
-  BlobPlace place = path != nullptr
-                        ? TRY(on_datastore(*path))
-                        : TRY(of_job(catalogue, workspace, std::get<JobOutputRef>(reference)));
-  return Place(TRY(look_up(catalogue.store, workspace, std::move(place), shape_of(input.type))));
+  BlobPlace place;
+  if (const auto* path = std::get_if<DatastorePath>(&reference)) {
+    place = TRY(on_datastore(*path));
+  } else {
+    place = TRY(of_job(catalogue, workspace, std::get<JobOutputRef>(reference)));
+  }
+  place = TRY(look_up(catalogue.store, workspace, place, shape_of(input.type)));
+  return Place(std::move(place));
 }
 
 Result<BlobPlace> find_output(const model::Job& job, const std::string& output) {
@@ -175,8 +180,9 @@ Result<BlobPlace> blob_of_url(const WorkspaceId& workspace, const std::string& u
     return fail(Code::InvalidArgument,
                 fmt::format("'{}' is not in a datastore of this workspace", url));
   }
-  const std::string path = TRY(percent_decode(rest.substr(slash + 1)));
-  return BlobPlace{std::string(rest.substr(0, slash)), TRY(model::checked_blob_path(path)), false};
+  const std::string decoded = TRY(percent_decode(rest.substr(slash + 1)));
+  std::string path = TRY(model::checked_blob_path(decoded));
+  return BlobPlace{std::string(rest.substr(0, slash)), std::move(path), false};
 }
 
 Result<BlobPlace> find_code(const Catalogue& catalogue, const WorkspaceId& workspace,

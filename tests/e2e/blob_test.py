@@ -245,7 +245,8 @@ def test_a_pending_upload_may_write_only_below_its_own_folder(served):
 
 def signed(served, expiry):
     """A signature made with the installation's own key, for a time of our choosing."""
-    workspace, container = served.container()[0].split("/")[-2:]
+    workspace = served.get("").json["properties"]["workspaceId"]
+    container = served.container()[0].split("/")[-1]
     fields = ["sas", "2021-08-06", "c", "https,http", workspace, container, "", "racwdl", expiry]
     message = "".join(f"{len(field)}:{field}," for field in fields)
     key = (served.home / "secrets/signing.key").read_text().strip()

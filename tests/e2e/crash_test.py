@@ -131,11 +131,10 @@ def test_a_cancel_before_the_crash_is_carried_out_after_it(counting):
 
 
 def test_what_was_acknowledged_before_a_crash_is_there_afterwards(berth):
-    berth.ensure_server()
     body = {"properties": {"jobType": "Command", "command": "true", "environmentId": "azureml:x:1"}}
     acknowledged = []
     for round in range(5):
-        pid = berth.server_pid()
+        pid = berth.ensure_server()["pid"]
         for number in range(20):
             name = f"a{round}-{number}"
             assert berth.put(f"/jobs/{name}", body).status in (200, 201)
@@ -152,8 +151,8 @@ def test_what_was_acknowledged_before_a_crash_is_there_afterwards(berth):
 def test_uploads_cut_off_by_a_crash_leave_no_temporary_files(berth):
     place, signature = berth.container()
     raw = berth.raw()
-    raw.sendall(f"PUT {place}/half?{signature} HTTP/1.1\r\nHost: 127.0.0.1\r\nx-ms-blob-type: BlockBlob\r\n"
-                f"Content-Length: 1000000\r\n\r\n".encode() + b"x" * 500000)
+    raw.sendall(f"PUT {place}/half?{signature} HTTP/1.1\r\nHost: {berth.host()}\r\n"
+                f"x-ms-blob-type: BlockBlob\r\nContent-Length: 8000000\r\n\r\n".encode() + b"x" * 4000000)
     eventually(lambda: any(path.stat().st_size for path in (berth.home / "spool").rglob("*") if path.is_file()),
                what="the spooled half")
     kill(berth.server_pid(), signal.SIGKILL)

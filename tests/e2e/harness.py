@@ -234,6 +234,10 @@ class Berth:
     def post(self, below, body=None, **more):
         return self.request("POST", f"{WORKSPACE}{below}?api-version=2024-10-01", body or {}, **more)
 
+    def host(self):
+        """What belongs into the Host header."""
+        return f"127.0.0.1:{self.cached_port()}"
+
     def raw(self, timeout=DEADLINE):
         """A bare TCP connection to the server."""
         return socket.create_connection(("127.0.0.1", self.cached_port()), timeout=timeout)
@@ -272,11 +276,15 @@ class Berth:
         return found
 
     def node_pids(self):
-        """The agents, not the per-attempt supervisors they start."""
-        return [pid for pid, words in self.processes().items() if " node " in f"{words} "]
+        """The agents that are alive; not what they started."""
+        pids = [json.loads(path.read_text())["pid"] for path in self.home.glob("nodes/*/identity.json")]
+        return [pid for pid in pids if is_alive(pid)]
 
     def stop(self):
+        """Stops the server, and with it its idle nodes; after a crash that takes a server to tell them."""
         if self.processes():
+            if not self.is_up():
+                self.run("workspace", "list", "-o", "none")
             self.run("server", "stop")
 
 

@@ -58,11 +58,11 @@ def test_sigterm_with_a_request_under_way_answers_it(berth):
     server = berth.start_server()
     place, signature = berth.container()
     with berth.raw() as raw:
-        raw.sendall(f"PUT {place}/slow?{signature} HTTP/1.1\r\nHost: 127.0.0.1\r\n"
-                    f"x-ms-blob-type: BlockBlob\r\nContent-Length: 1000000\r\n\r\n".encode() + b"x" * 500000)
-        eventually(lambda: list((berth.home / "spool").rglob("*")), what="the body to be spooled")
+        raw.sendall(f"PUT {place}/slow?{signature} HTTP/1.1\r\nHost: {berth.host()}\r\n"
+                    f"x-ms-blob-type: BlockBlob\r\nContent-Length: 8000000\r\n\r\n".encode() + b"x" * 4000000)
+        eventually(lambda: list((berth.home / "spool").iterdir()), what="the body to be spooled")
         server.send_signal(signal.SIGTERM)
-        raw.sendall(b"x" * 500000)
+        raw.sendall(b"x" * 4000000)
         assert raw.recv(100).startswith(b"HTTP/1.1 201")
 
     assert server.wait(timeout=30) == 0

@@ -109,7 +109,7 @@ def test_input_and_output_names_cannot_be_paths(served, name):
 
 
 @pytest.mark.parametrize("uri", ["azureml://datastores/workspaceblobstore/paths/../x/", "file:///tmp/x", "/tmp/x",
-                                 "azureml://datastores/workspaceartifactstore/paths/ExperimentRun/dcid.other/"])
+                                 "http://127.0.0.1/x", "azureml:asset:1", "azureml://jobs/other/outputs/o/paths/"])
 def test_output_uris_cannot_leave_the_datastore(served, uri):
     body = {"properties": {"jobType": "Command", "command": "echo x > ${{outputs.o}}/f", "environmentId": "azureml:x:1",
                            "outputs": {"o": {"jobOutputType": "uri_folder", "uri": uri}}}}

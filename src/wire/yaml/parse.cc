@@ -59,6 +59,19 @@ std::string token_text(fy_token* token) {
   return text == nullptr ? std::string() : std::string(text, length);
 }
 
+/// Some layouts of folded texts (a blank line, then one indented by a single space more) make
+/// libfyaml 0.7.12 lose a line break and fill up with whatever is in memory. Its iterator shows the
+/// difference.
+bool is_text_whole(fy_token* token, std::size_t size) {
+  fy_token_iter* iterator = fy_token_iter_create(token);
+  const fy_iter_chunk* chunk = nullptr;
+  std::size_t sum = 0;
+  int failed = 0;
+  while ((chunk = fy_token_iter_chunk_next(iterator, chunk, &failed)) != nullptr) sum += chunk->len;
+  fy_token_iter_destroy(iterator);
+  return failed == 0 && sum == size;
+}
+
 class Builder {
  public:
   Builder(std::string_view text, const std::string& file) : text_(text), file_(file) {}
@@ -161,6 +174,11 @@ Status Builder::scalar(fy_event& event) {
   node.mark = token == nullptr ? mark_of_nothing() : mark_of(token);
   node.quoted = token != nullptr && fy_token_scalar_style(token) != FYSS_PLAIN;
   if (!node.quoted && is_null_text(node.text)) node.kind = Node::Kind::Null;
+  if (node.quoted && !is_text_whole(token, node.text.size())) {
+    return error_at(node.mark,
+                    "this text is laid out in a way that is easily misread; indent the lines after "
+                    "blank ones alike, or use '|'");
+  }
   // Escapes make what the bytes of the file may not: "\0", half of a surrogate pair.
   if (!is_valid_utf8(node.text) || node.text.find('\0') != std::string::npos) {
     return error_at(node.mark, "an escape in this text makes it invalid");
@@ -291,8 +309,9 @@ Result<Node> Builder::run() {
   fy_diag_set_collect_errors(diag_.get(), true);
 
   fy_parse_cfg config{};
-  config.flags =
-      static_cast<fy_parse_cfg_flags>(FYPCF_QUIET | FYPCF_COLLECT_DIAG | FYPCF_JSON_NONE);
+  // Sloppy: a closing bracket at the left edge is how people, and other YAML readers, have it.
+  config.flags = static_cast<fy_parse_cfg_flags>(FYPCF_QUIET | FYPCF_COLLECT_DIAG |
+                                                 FYPCF_JSON_NONE | FYPCF_SLOPPY_FLOW_INDENTATION);
   config.diag = diag_.get();
   parser_.reset(fy_parser_create(&config));
   if (parser_ == nullptr || fy_parser_set_string(parser_.get(), text_.data(), text_.size()) != 0) {
@@ -325,10 +344,51 @@ Status check_bytes(std::string_view text, const std::string& file) {
   return Done{};
 }
 
+bool is_blank_or_end(std::string_view line, std::size_t at) {
+  return at >= line.size() || line[at] == ' ' || line[at] == '\t' || line[at] == '\r';
+}
+
+/// Whether a "? " that may start an explicit key stands on the line.
+bool has_explicit_key(std::string_view line) {
+  for (auto at = line.find('?'); at != line.npos; at = line.find('?', at + 1)) {
+    const bool may_start = at == 0 || std::string_view(" \t-?:,[{").find(line[at - 1]) != line.npos;
+    if (may_start && is_blank_or_end(line, at + 1)) return true;
+  }
+  return false;
+}
+
+/// Where a tab stands among the blanks after a ':'.
+std::size_t tab_after_colon(std::string_view line) {
+  for (auto at = line.find(':'); at != line.npos; at = line.find(':', at + 1)) {
+    const auto next = line.find_first_not_of(' ', at + 1);
+    if (next != line.npos && line[next] == '\t') return next;
+  }
+  return line.npos;
+}
+
+/// libfyaml 0.7.12 frees a key twice when it finds a tab for indentation after the ':' of an
+/// explicit
+/// ("? ") key. Nobody writes such files by intent, so a file that has both is refused.
+Status check_tabs(std::string_view text, const std::string& file) {
+  std::optional<Mark> tab;
+  bool explicit_key = false;
+  int line = 0;
+  for (const std::string_view piece : split(text, '\n')) {
+    ++line;
+    explicit_key = explicit_key || has_explicit_key(piece);
+    if (const auto at = tab_after_colon(piece); !tab && at != piece.npos) {
+      tab = Mark{.file = file, .line = line, .column = static_cast<int>(at) + 1};
+    }
+  }
+  if (!explicit_key || !tab) return Done{};
+  return error_at(*tab, "a tab after ':' in a file with '? ' keys; use spaces");
+}
+
 }  // namespace
 
 Result<Node> parse(std::string_view text, const std::string& file) {
   TRY(check_bytes(text, file));
+  TRY(check_tabs(text, file));
   if (text.empty()) return Node{.mark = {.file = file, .line = 1, .column = 1}};
   return Builder(text, file).run();
 }

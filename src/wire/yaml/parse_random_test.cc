@@ -46,7 +46,7 @@ std::string mutate(std::string text, std::mt19937& random) {
 
 TEST(RandomYaml, AlwaysGivesATreeOrAnErrorThatNamesTheFile) {
   int accepted = 0;
-  for (unsigned seed = 0; seed < 20'000; ++seed) {
+  for (unsigned seed = 0; seed < 10'000; ++seed) {
     std::mt19937 random(seed);
     const std::string text = mutate(std::string(kSeeds[seed % kSeeds.size()]), random);
 
@@ -65,7 +65,7 @@ TEST(RandomYaml, AlwaysGivesATreeOrAnErrorThatNamesTheFile) {
     ASSERT_TRUE(again) << "seed " << seed << ": " << again.error().message;
     EXPECT_EQ(to_json(*again), value) << "seed " << seed;
   }
-  EXPECT_GT(accepted, 1000) << "the mutations leave nothing to look at";
+  EXPECT_GT(accepted, 500) << "the mutations leave nothing to look at";
 }
 
 }  // namespace
