@@ -24,4 +24,7 @@ set(BERTH_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror)
 if(BERTH_SANITIZE)
   add_compile_options(-fsanitize=${BERTH_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${BERTH_SANITIZE})
+  if(BERTH_SANITIZE STREQUAL "thread")
+    add_compile_options(-Wno-tsan)  # Asio's fences, which TSan does not model, are no fault of ours.
+  endif()
 endif()

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What nearly every file includes. Nothing of ours: editing a header of ours must not rebuild all.
 #pragma once
 

@@ -18,7 +18,8 @@ Result<int> update_asset(Context& context, model::AssetKind kind);
 /// The version, or without one the whole asset.
 Result<int> archive_asset(Context& context, model::AssetKind kind, bool archived);
 
-inline constexpr Flag kAssetName = {"-n,--name,NAME", Takes::Value, "NAME", "the asset"};
+inline constexpr Flag kAssetName = {"-n,--name,NAME", Takes::Value, "NAME", "the asset's name",
+                                    true};
 inline constexpr Flag kAssetVersion = {"-v,--version", Takes::Value, "VERSION", "its version"};
 inline constexpr Flag kAssetLabel = {"-l,--label", Takes::Value, "LABEL",
                                      "latest: the version made last"};

@@ -85,10 +85,15 @@ Result<OutputOptions> output_of(const Arguments& arguments) {
 Result<int> run_command(const Command& command, const Arguments& arguments, const Place& place,
                         const Console& console, OutputOptions output) {
   const Locate locate = [&](bool again) -> Result<Endpoint> {
-    if (!again) {
-      if (auto found = find_server(place)) return found;
+    const auto found = find_server(place);
+    if (again || !found) return ensure_server(place, console);
+    if (!found->version.empty() && found->version != kVersion) {
+      console.warning(
+          fmt::format("the server is Berth {}, this is {}; 'berth server stop' makes "
+                      "way for a new one, running jobs go on",
+                      found->version, kVersion));
     }
-    return ensure_server(place, console);
+    return found;
   };
   Client client(locate, TRY(scope_of(arguments, place)), console);
   Context context{.arguments = arguments,
@@ -134,6 +139,11 @@ int run_words(const Command& command, std::span<const std::string> words, Consol
 
 int run(std::span<const std::string> words, Console console, const Result<Place>& place) {
   const std::vector<Command> commands = all_commands();
+  if (words.size() > 1 && words[0] == "help") {
+    std::vector<std::string> asked(words.begin() + 1, words.end());
+    asked.emplace_back("--help");
+    return run(asked, std::move(console), place);
+  }
   if (words.empty() || is_help(words[0])) return console.out(guide(commands)) ? 0 : 1;
   if (words[0] == "version" || words[0] == "--version") {
     return console.out(fmt::format("berth {}\n", kVersion)) ? 0 : 1;

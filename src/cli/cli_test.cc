@@ -48,6 +48,8 @@ TEST_F(CliTest, GroupsAndCommandsHaveHelp) {
   EXPECT_EQ(berth({"job", "create", "-h"}), 0);
   EXPECT_NE(out().find("--set a.b=c…"), std::string::npos);
   EXPECT_NE(out().find("Examples:"), std::string::npos);
+  EXPECT_EQ(berth({"help", "job", "show"}), 0);
+  EXPECT_NE(out().find("berth job show NAME"), std::string::npos);
 }
 
 TEST_F(CliTest, AnUnknownCommandSuggestsTheNearest) {
@@ -62,6 +64,10 @@ TEST_F(CliTest, WrongUsageIsStatusTwo) {
   EXPECT_EQ(berth({"job", "show", "--bogus"}), 2);
   EXPECT_EQ(berth({"job", "list", "-o", "xml"}), 2);
   EXPECT_EQ(berth({"job", "list", "--query", "[?x]"}), 2);
+  EXPECT_EQ(berth({"job", "create"}), 2);
+  EXPECT_NE(err().find("'job create' needs the job's YAML file: -f FILE"), std::string::npos)
+      << err();
+  EXPECT_EQ(berth({"job", "show"}), 2);
   EXPECT_EQ(berth({"run"}), 2);
   EXPECT_EQ(berth({"run", "--env", "nothing", "--", "ls"}), 2);
   EXPECT_EQ(out(), "");
@@ -73,6 +79,16 @@ TEST_F(CliTest, NamesThatAreNoNamesNeverReachAServer) {
   EXPECT_EQ(berth({"job", "show", "../../secrets"}), 1);
   EXPECT_NE(err().find("cannot be the name of a job"), std::string::npos) << err();
   EXPECT_EQ(berth({"job", "list", "-w", "a/b"}), 1);
+}
+
+TEST_F(CliTest, ATokenNeverCrossesANetworkInTheClear) {
+  for (const char* url :
+       {"http://example.invalid", "http://127.0.0.1.example.invalid", "ftp://x"}) {
+    environment = {{"BERTH_URL", url}, {"BERTH_TOKEN", "secret"}};
+    EXPECT_EQ(berth({"job", "list"}), 1);
+    EXPECT_NE(err().find("must start with https://"), std::string::npos) << err();
+    EXPECT_EQ(err().find("secret"), std::string::npos);
+  }
 }
 
 TEST_F(CliTest, SaysThatNoServerIsRunning) {
@@ -171,7 +187,7 @@ struct FakeWorkspace {
 TEST_F(CliTest, RunUploadsTheFolderShowsTheLogAndEndsLikeTheCommand) {
   FakeWorkspace fake;
   TestingServer server([&](const io::Request& request) { return fake.answer(request); });
-  server.locked([&] { fake.url = server.url(); });
+  server.on_loop([&] { fake.url = server.url(); });
   environment = {{"BERTH_URL", server.url()}, {"BERTH_TOKEN", "t"}};
   folder.write("train.py", "print()");
   folder.write(".amlignore", "out\nerr\n.amlignore\n");
@@ -180,7 +196,7 @@ TEST_F(CliTest, RunUploadsTheFolderShowsTheLogAndEndsLikeTheCommand) {
 
   EXPECT_EQ(out(), "hi\n");
   EXPECT_EQ(err(), "");
-  server.locked([&] {
+  server.on_loop([&] {
     EXPECT_EQ(fake.blobs, (std::map<std::string, std::string>{{"train.py", "print()"}}));
     const json::value& properties = fake.job.at("properties");
     EXPECT_EQ(properties.at("command"), "python3 -c 'print(1)'");
@@ -190,7 +206,7 @@ TEST_F(CliTest, RunUploadsTheFolderShowsTheLogAndEndsLikeTheCommand) {
   });
 
   EXPECT_EQ(berth({"run", "--", "true"}), 7);
-  server.locked([&] { EXPECT_TRUE(fake.blobs.empty()) << "the same code was sent again"; });
+  server.on_loop([&] { EXPECT_TRUE(fake.blobs.empty()) << "the same code was sent again"; });
 }
 
 }  // namespace

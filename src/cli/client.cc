@@ -67,7 +67,11 @@ Result<io::ClientResponse> Client::send(io::ClientRequest request) {
   for (int tries = 1;; ++tries) {
     auto response = send_once(request);
     const bool may_pass = !response && response.error().code == Code::Unavailable;
-    if (!may_pass || tries == kTries) return response;
+    if (may_pass && (tries == kTries || !endpoint_ || !endpoint_->is_ours)) {
+      return fail(Code::Unavailable,
+                  fmt::format("the Berth server does not answer: {}", response.error().message));
+    }
+    if (!may_pass) return response;
     if (tries > 1) std::this_thread::sleep_for(std::chrono::milliseconds(100) * tries);
     TRY(find_again());
   }

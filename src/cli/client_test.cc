@@ -25,8 +25,8 @@ TEST(Client, SpeaksAsTheOwnerBelowItsWorkspace) {
 
   ASSERT_TRUE(got);
   EXPECT_EQ(got->at("name"), "x");
-  EXPECT_EQ(server.locked([&] { return authorization; }), "Bearer secret");
-  EXPECT_TRUE(server.locked([&] { return path; }).ends_with("/workspaces/team/jobs/x"));
+  EXPECT_EQ(server.on_loop([&] { return authorization; }), "Bearer secret");
+  EXPECT_TRUE(server.on_loop([&] { return path; }).ends_with("/workspaces/team/jobs/x"));
 }
 
 TEST(Client, TurnsAnErrorAnswerIntoAnError) {
@@ -55,6 +55,23 @@ TEST(Client, FollowsPagesUpToTheLimit) {
 
   ASSERT_TRUE(found);
   EXPECT_EQ(json::serialize(*found), "[0,0,1,1,2]");
+}
+
+TEST(Client, OfARemoteServerThatIsAwaySaysSoAtOnce) {
+  const Console console;
+  int searches = 0;
+  const Locate locate = [&](bool) -> Result<Endpoint> {
+    ++searches;
+    return Endpoint{.base_url = "http://127.0.0.1:1", .is_ours = false};
+  };
+  Client client(locate, kWorkspace, console);
+
+  const auto got = client.get("/x");
+
+  ASSERT_FALSE(got);
+  EXPECT_TRUE(got.error().message.starts_with("the Berth server does not answer"))
+      << got.error().message;
+  EXPECT_EQ(searches, 1);
 }
 
 TEST(Client, LooksForAServerThatWentAway) {

@@ -29,6 +29,7 @@ struct Flag {
   Takes takes;
   std::string_view value;  ///< What help calls its value.
   std::string_view help;
+  bool is_required = false;
 };
 
 /// The long spelling without its dashes.

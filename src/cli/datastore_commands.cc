@@ -48,7 +48,8 @@ Result<int> show(Context& context) {
   return 0;
 }
 
-constexpr Flag kShowFlags[] = {{"-n,--name,NAME", Takes::Value, "NAME", "the datastore"}};
+constexpr Flag kShowFlags[] = {
+    {"-n,--name,NAME", Takes::Value, "NAME", "the datastore's name", true}};
 
 constexpr Command kCommands[] = {
     {.words = "datastore list",

@@ -7,6 +7,7 @@
 
 #include <thread>
 
+#include "base/clock.h"
 #include "base/record.h"
 #include "base/text.h"
 #include "io/file.h"
@@ -27,15 +28,25 @@ Result<std::string> read_token(const Place& place) {
   return std::string(trim(*token));
 }
 
+bool is_plain_loopback(std::string_view url) {
+  for (const std::string_view start : {"http://127.0.0.1", "http://localhost", "http://[::1]"}) {
+    if (!starts_with_ignoring_case(url, start)) continue;
+    const std::string_view rest = url.substr(start.size());
+    if (rest.empty() || rest.front() == ':' || rest.front() == '/') return true;
+  }
+  return false;
+}
+
 Result<Endpoint> remote_server(const Place& place) {
   Endpoint endpoint{.base_url = place.variable("BERTH_URL"),
                     .token = place.variable("BERTH_TOKEN"),
                     .authority_file = place.variable("BERTH_CA"),
                     .is_ours = false};
   while (endpoint.base_url.ends_with('/')) endpoint.base_url.pop_back();
-  const bool is_url = starts_with_ignoring_case(endpoint.base_url, "https://") ||
-                      starts_with_ignoring_case(endpoint.base_url, "http://");
-  if (!is_url) {
+  const bool is_safe = starts_with_ignoring_case(endpoint.base_url, "https://") ||
+                       is_plain_loopback(endpoint.base_url);
+  if (!is_safe) {
+    // A token must not cross a network in the clear.
     return fail(Code::InvalidArgument,
                 "BERTH_URL must start with https:// (or http:// on loopback)");
   }
@@ -63,8 +74,8 @@ std::optional<Endpoint> answering_server(const Place& place) {
 /// A server on its way out holds the state directory until it is gone; one on its way in answers
 /// soon.
 std::optional<Endpoint> wait_for_other(const Place& place) {
-  const auto deadline = std::chrono::steady_clock::now() + kLeaveTimeout;
-  while (running_server(place) && std::chrono::steady_clock::now() < deadline) {
+  const auto deadline = SystemClock().now().mono + kLeaveTimeout;
+  while (running_server(place) && SystemClock().now().mono < deadline) {
     if (auto endpoint = answering_server(place)) return endpoint;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
@@ -84,11 +95,11 @@ Result<Pipe> make_pipe() {
 
 /// What the starting server has to say: "ready", or why it gave up.
 Result<std::string> read_report(int fd) {
-  const auto deadline = std::chrono::steady_clock::now() + kStartTimeout;
+  const auto deadline = SystemClock().now().mono + kStartTimeout;
   std::string report;
   while (report.find('\n') == std::string::npos) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-        deadline - std::chrono::steady_clock::now());
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - SystemClock().now().mono);
     pollfd waiting{.fd = fd, .events = POLLIN, .revents = 0};
     const int ready = left.count() > 0 ? poll(&waiting, 1, static_cast<int>(left.count())) : 0;
     if (ready == 0) return fail(Code::Unavailable, "it did not get ready in 30 seconds");
@@ -156,7 +167,8 @@ Result<Endpoint> find_server(const Place& place) {
   const auto file = running_server(place);
   if (!file) return fail(Code::NotFound, "no Berth server is running on " + place.home);
   return Endpoint{.base_url = fmt::format("http://127.0.0.1:{}", file->port),
-                  .token = TRY(read_token(place))};
+                  .token = TRY(read_token(place)),
+                  .version = file->version};
 }
 
 Result<Endpoint> ensure_server(const Place& place, const Console& console) {

@@ -30,7 +30,8 @@ struct Endpoint {
   std::string base_url{};
   std::string token{};
   std::string authority_file{};
-  bool is_ours = true;  ///< Not BERTH_URL's: we may start it.
+  std::string version{};  ///< Of a server that is ours, as it said when it started.
+  bool is_ours = true;    ///< Not BERTH_URL's: we may start it.
 };
 
 /// What server.json says, if its process is alive.

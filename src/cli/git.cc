@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/git.h"
 
+#include <csignal>
 #include <filesystem>
 #include <optional>
 
 #include "base/text.h"
 #include "io/file.h"
+#include "io/process.h"
 
 namespace berth::cli {
 namespace {
@@ -13,6 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kLargestFile = 16u << 20;
+constexpr Duration kGitPatience = std::chrono::seconds(5);
 
 std::optional<std::string> read_trimmed(const fs::path& path) {
   const auto text = io::read_file(path.string(), kLargestFile);
@@ -104,6 +107,25 @@ std::string origin_url(const fs::path& repository) {
   return "";
 }
 
+/// "True" or "False", as Azure writes it, or nothing when there is no git to ask. A repository's
+/// own settings must not make git run anything.
+std::string dirtiness(const std::string& directory, const Place& place) {
+  const auto answer = io::TemporaryFile::make(fs::temp_directory_path().string());
+  if (!answer) return "";
+  const auto git = io::spawn({.command = {"git", "-c", "core.fsmonitor=false",
+                                          "--no-optional-locks", "status", "--porcelain"},
+                              .environment = place.environment,
+                              .working_directory = directory,
+                              .stdout_path = answer->path()});
+  if (!git) return "";
+  const bool has_ended = io::wait_for_end(*git, kGitPatience);
+  if (!has_ended) (void)io::send_signal(*git, SIGKILL);
+  io::reap(git->pid);
+  const auto text = io::read_file(answer->path());
+  if (!has_ended || !text || text->starts_with("fatal:") || text->starts_with("error:")) return "";
+  return text->empty() ? "False" : "True";
+}
+
 }  // namespace
 
 std::map<std::string, std::string> git_facts(const std::string& directory, const Place& place) {
@@ -119,7 +141,7 @@ std::map<std::string, std::string> git_facts(const std::string& directory, const
       repository ? origin_url(*repository) : "");
   put("mlflow.source.git.branch", "AZUREML_GIT_BRANCH", head.branch);
   put("mlflow.source.git.commit", "AZUREML_GIT_COMMIT", head.commit);
-  put("azureml.git.dirty", "AZUREML_GIT_DIRTY", "");
+  put("azureml.git.dirty", "AZUREML_GIT_DIRTY", repository ? dirtiness(directory, place) : "");
   put("azureml.git.build_id", "AZUREML_GIT_BUILD_ID", "");
   put("azureml.git.build_uri", "AZUREML_GIT_BUILD_URI", "");
   return facts;

@@ -84,7 +84,8 @@ std::string guide(std::span<const Command> commands) {
   }
   lines.push_back({"version", "which version this is"});
   return std::string(kGuide) + lines_text(lines) +
-         "\nberth COMMAND --help tells more; groups, verbs and flags are those of `az ml`.\n";
+         "\nberth COMMAND --help tells more; groups, verbs and flags are those of `az ml`.\n"
+         "berth server runs a server in front, for service managers and for watching.\n";
 }
 
 std::string group_help(std::string_view group, std::span<const Command> commands) {

@@ -6,6 +6,10 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <optional>
+
+#include "base/clock.h"
+
 namespace berth::cli {
 namespace {
 
@@ -22,18 +26,23 @@ InterruptWatch::InterruptWatch(std::function<void(int)> interrupted)
   pthread_sigmask(SIG_BLOCK, &watched, &before_);
   signals_ = io::Descriptor(signalfd(-1, &watched, SFD_CLOEXEC));
   ending_ = io::Descriptor(eventfd(0, EFD_CLOEXEC));
-  thread_ = std::jthread([this] { watch(); });
+  // Made now, not before: its thread inherits the mask.
+  thread_ = std::make_unique<io::ThreadOffload>(unused_, 1);
+  thread_->run([this]() -> io::Offload::Continuation {
+    watch();
+    return {};
+  });
 }
 
 InterruptWatch::~InterruptWatch() {
   const std::uint64_t one = 1;
   (void)!write(ending_.get(), &one, sizeof one);
-  thread_.join();
+  thread_.reset();
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
 void InterruptWatch::watch() {
-  std::optional<std::chrono::steady_clock::time_point> last;
+  std::optional<TimePoint> last;
   for (;;) {
     pollfd waiting[] = {{signals_.get(), POLLIN, 0}, {ending_.get(), POLLIN, 0}};
     if (poll(waiting, 2, -1) < 0) {
@@ -42,7 +51,7 @@ void InterruptWatch::watch() {
     }
     if ((waiting[0].revents & POLLIN) != 0) {
       signalfd_siginfo signal{};
-      const auto now = std::chrono::steady_clock::now();
+      const TimePoint now = SystemClock().now().mono;
       const bool is_new = !last || now - *last > kAtOnce;
       last = now;
       const bool is_read = read(signals_.get(), &signal, sizeof signal) == sizeof signal;

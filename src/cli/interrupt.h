@@ -4,9 +4,11 @@
 #include <atomic>
 #include <csignal>
 #include <functional>
-#include <thread>
+#include <memory>
 
 #include "io/file.h"
+#include "io/loop.h"
+#include "io/offload.h"
 
 namespace berth::cli {
 
@@ -30,7 +32,8 @@ class InterruptWatch {
   sigset_t before_{};
   io::Descriptor signals_{};
   io::Descriptor ending_{};
-  std::jthread thread_{};  // Last: it uses the members above.
+  io::Loop unused_{};  ///< The offload's: nothing comes back from watch().
+  std::unique_ptr<io::ThreadOffload> thread_{};
 };
 
 }  // namespace berth::cli

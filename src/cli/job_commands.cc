@@ -91,8 +91,8 @@ Result<int> explain(Context& context) {
   return 0;
 }
 
-constexpr Flag kName = {"-n,--name,NAME", Takes::Value, "NAME", "the job"};
-constexpr Flag kFile = {"-f,--file", Takes::Value, "FILE", "the job's YAML file"};
+constexpr Flag kName = {"-n,--name,NAME", Takes::Value, "NAME", "the job's name", true};
+constexpr Flag kFile = {"-f,--file", Takes::Value, "FILE", "the job's YAML file", true};
 constexpr Flag kSet = {"--set", Takes::Several, "a.b=c",
                        "change a key of the file: inputs.rate=0.1"};
 

@@ -31,9 +31,6 @@ constexpr Column kSummary[] = {
 };
 
 Result<wire::yaml::JobFile> read_file(const Context& context) {
-  if (!context.arguments.has("file")) {
-    return fail(Code::InvalidArgument, "which job? Name its file: -f job.yml");
-  }
   Document document = TRY(load_document(context));
   if (context.arguments.has("name")) set_text(document.root, "name", context.arguments.get("name"));
   wire::yaml::JobFile file = TRY(wire::yaml::job_from_yaml(document.root, document.base_directory));

@@ -52,6 +52,15 @@ tl::unexpected<Error> unknown_word(const Command& command, const std::string& wo
                           near ? fmt::format("; did you mean '{}'?", *near) : ""));
 }
 
+Status check_required(const Command& command, const Arguments& arguments) {
+  for (const Flag& flag : command.flags) {
+    if (!flag.is_required || arguments.has(key_of(flag)) || arguments.has("help")) continue;
+    return fail(Code::InvalidArgument, fmt::format("'{}' needs {}: {} {}", command.words, flag.help,
+                                                   split(flag.spelling, ',')[0], flag.value));
+  }
+  return Done{};
+}
+
 std::string lower_first(std::string text) {
   if (text.size() > 1 && text[0] >= 'A' && text[0] <= 'Z' && text[1] >= 'a' && text[1] <= 'z') {
     text[0] = static_cast<char>(text[0] - 'A' + 'a');
@@ -96,6 +105,7 @@ Result<Arguments> parse(const Command& command, std::span<const std::string> wor
   if (!is_rest && !left.empty()) return unknown_word(command, left.front());
   std::erase_if(values, [](const auto& entry) { return entry.second.empty(); });
   arguments.values = std::move(values);
+  TRY(check_required(command, arguments));
   return arguments;
 }
 

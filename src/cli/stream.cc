@@ -3,6 +3,7 @@
 
 #include <thread>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "cli/terminal_filter.h"
 #include "wire/arm/error.h"
@@ -60,7 +61,7 @@ class Follower {
 
   Status wait_for_server(const Error& error) {
     const bool may_pass = error.code == Code::Unavailable || error.code == Code::OutOfSpace;
-    const auto now = std::chrono::steady_clock::now();
+    const TimePoint now = SystemClock().now().mono;
     if (!away_since_) away_since_ = now;
     if (!may_pass || now - *away_since_ > kPatience) return fail(error);
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -79,7 +80,7 @@ class Follower {
   std::string status_{};
   bool ended_ = false;
   Status written_ = Done{};
-  std::optional<std::chrono::steady_clock::time_point> away_since_{};
+  std::optional<TimePoint> away_since_{};
 };
 
 }  // namespace

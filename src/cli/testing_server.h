@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <condition_variable>
-#include <mutex>
-#include <thread>
-#include <vector>
+#include <future>
+#include <optional>
 
 #include "cli/client.h"
 #include "io/http_server.h"
@@ -13,8 +11,8 @@
 
 namespace berth::cli {
 
-/// An HTTP server on loopback that answers with one function, on a thread of its own. Calls of the
-/// function, and of locked(), exclude each other.
+/// An HTTP server on loopback that answers with one function, on a thread of its own. What the
+/// function touches is looked at with on_loop().
 class TestingServer final : public io::HttpHandler {
  public:
   using Answer = std::function<io::Reply(const io::Request&)>;
@@ -22,12 +20,17 @@ class TestingServer final : public io::HttpHandler {
   explicit TestingServer(Answer answer) : answer_(std::move(answer)) {
     server_.emplace(loop_, disk_, *this, io::HttpServerOptions{}, nullptr);
     is_listening_ = server_->listen().has_value();
-    thread_ = std::jthread([this] { loop_.run(); });
+    thread_.emplace(unused_, 1);
+    thread_->run([this]() -> io::Offload::Continuation {
+      loop_.run();
+      return {};
+    });
   }
 
   ~TestingServer() override {
-    loop_.stop();
-    thread_.join();
+    // Posted, so that a loop that has not begun to run stops all the same.
+    loop_.post([this] { loop_.stop(); });
+    thread_.reset();
     server_.reset();
   }
 
@@ -40,26 +43,26 @@ class TestingServer final : public io::HttpHandler {
     return [this](bool) -> Result<Endpoint> { return endpoint(); };
   }
 
+  /// Runs the function where the answers are made and returns what it returns.
   template <typename Function>
-  auto locked(Function function) {
-    const std::lock_guard lock(mutex_);
-    return function();
+  auto on_loop(Function function) {
+    std::packaged_task<decltype(function())()> task(std::move(function));
+    loop_.post([&task] { task(); });
+    return task.get_future().get();
   }
 
   io::Admission admit(const io::RequestHead&) override { return io::ReadBody{.limit = 100u << 20}; }
 
-  void handle(io::Request request, Respond respond) override {
-    respond(locked([&] { return answer_(request); }));
-  }
+  void handle(io::Request request, Respond respond) override { respond(answer_(request)); }
 
  private:
   Answer answer_;
-  std::mutex mutex_{};
   io::Loop loop_{};
+  io::Loop unused_{};
   io::InlineOffload disk_{};
   std::optional<io::HttpServer> server_{};
   bool is_listening_ = false;
-  std::jthread thread_{};
+  std::optional<io::ThreadOffload> thread_{};
 };
 
 inline io::Reply testing_error(int status, std::string_view code) {

@@ -16,7 +16,7 @@
 namespace berth::cli {
 namespace {
 
-constexpr std::size_t kThreads = 32;
+constexpr std::size_t kThreads = 16;
 constexpr std::uint64_t kLargestSinglePut = 64u << 20;
 constexpr std::uint64_t kBlockSize = 16u << 20;
 constexpr int kTries = 3;

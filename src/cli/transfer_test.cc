@@ -67,8 +67,8 @@ TEST_F(TransferTest, SendsEveryFile) {
 
   ASSERT_TRUE(upload(names));
 
-  EXPECT_EQ(server.locked([&] { return blobs.content.size(); }), 51u);
-  EXPECT_EQ(server.locked([&] { return blobs.content["/file17"]; }), "content 17");
+  EXPECT_EQ(server.on_loop([&] { return blobs.content.size(); }), 51u);
+  EXPECT_EQ(server.on_loop([&] { return blobs.content["/file17"]; }), "content 17");
 }
 
 TEST_F(TransferTest, SendsALargeFileInBlocks) {
@@ -78,8 +78,8 @@ TEST_F(TransferTest, SendsALargeFileInBlocks) {
 
   ASSERT_TRUE(upload({"large"}));
 
-  EXPECT_TRUE(server.locked([&] { return blobs.content["/large"] == large; }));
-  EXPECT_EQ(server.locked([&] { return blobs.blocks.size(); }), 5u);
+  EXPECT_TRUE(server.on_loop([&] { return blobs.content["/large"] == large; }));
+  EXPECT_EQ(server.on_loop([&] { return blobs.blocks.size(); }), 5u);
 }
 
 TEST_F(TransferTest, NamesTheFileThatFails) {
@@ -92,7 +92,7 @@ TEST_F(TransferTest, NamesTheFileThatFails) {
 }
 
 TEST_F(TransferTest, WritesWhatItGets) {
-  server.locked([&] { return blobs.content["/b"] = std::string("bytes\0\xff", 7); });
+  server.on_loop([&] { return blobs.content["/b"] = std::string("bytes\0\xff", 7); });
 
   ASSERT_TRUE(download({{.url = server.url() + "/b", .path = "a/b/c.bin"}}));
 
@@ -100,7 +100,7 @@ TEST_F(TransferTest, WritesWhatItGets) {
 }
 
 TEST_F(TransferTest, NeverWritesOutsideItsFolder) {
-  server.locked([&] { return blobs.content["/b"] = "bytes"; });
+  server.on_loop([&] { return blobs.content["/b"] = "bytes"; });
   ASSERT_EQ(symlink("/tmp", (folder.path() + "/link").c_str()), 0);
 
   EXPECT_FALSE(download({{.url = server.url() + "/b", .path = "../escaped"}}));

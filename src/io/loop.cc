@@ -83,7 +83,10 @@ Loop::~Loop() {
 }
 
 void Loop::post(Work work) { asio::post(state_->context, std::move(work)); }
-void Loop::run() { state_->context.run(); }
+void Loop::run() {
+  state_->context.run();
+  state_->context.restart();  // So that it can be run again.
+}
 void Loop::stop() { state_->context.stop(); }
 boost::asio::io_context& Loop::context() { return state_->context; }
 

@@ -34,25 +34,32 @@ Result<ObjectStore> ObjectStore::open(const std::string& directory) {
 }
 
 std::string ObjectStore::path_of(const std::string& sha256_hex) const {
-  if (sha256_hex.size() < 2) return directory_ + "/.none";
-  return fmt::format("{}/{}/{}", directory_, sha256_hex.substr(0, 2), sha256_hex.substr(2));
+  return directory_ + "/" + sha256_hex;
 }
 
 Status ObjectStore::adopt(TemporaryFile file, const std::string& sha256_hex) const {
   TRY(check_name(sha256_hex));
   const std::string path = path_of(sha256_hex);
-  if (::access(path.c_str(), F_OK) == 0) return Done{};
+  if (::access(path.c_str(), F_OK) == 0) {
+    ++renames_->made;  // Whoever made it may not have counted it yet.
+    return Done{};
+  }
   if (::fchmod(file.fd(), 0400) != 0) {
     return fail(error_from_errno(errno, fmt::format("protect '{}'", file.path())));
   }
-  TRY(make_directories(directory_ + "/" + sha256_hex.substr(0, 2)));
-  return file.persist(path);
+  TRY(file.persist(path));
+  ++renames_->made;
+  return Done{};
 }
 
 Status ObjectStore::sync(const std::string& sha256_hex) const {
   TRY(check_name(sha256_hex));
-  TRY(sync_directory(directory_ + "/" + sha256_hex.substr(0, 2)));
-  return sync_directory(directory_);
+  const std::uint64_t made = renames_->made.load();
+  if (renames_->synced.load() >= made) return Done{};
+  TRY(sync_directory(directory_));
+  // Another thread may have come further; then the next sync() repeats one for nothing.
+  renames_->synced.store(made);
+  return Done{};
 }
 
 Result<std::shared_ptr<const Descriptor>> ObjectStore::open_object(

@@ -32,8 +32,7 @@ TEST_F(ObjectStoreTest, KeepsContentByItsHash) {
 
   EXPECT_TRUE(objects.open_object(name));
   EXPECT_EQ(*read_file(objects.path_of(name)), "hello");
-  EXPECT_EQ(objects.path_of(name),
-            directory / ("objects/" + name.substr(0, 2) + "/" + name.substr(2)));
+  EXPECT_EQ(objects.path_of(name), directory / ("objects/" + name));
 }
 
 TEST_F(ObjectStoreTest, TheSameContentTwiceIsOneFileAndLeavesNoTemporaryOne) {
@@ -41,6 +40,19 @@ TEST_F(ObjectStoreTest, TheSameContentTwiceIsOneFileAndLeavesNoTemporaryOne) {
   put("same");
 
   EXPECT_EQ(list_tree(directory.path())->size(), 1u);
+}
+
+TEST_F(ObjectStoreTest, OnlyWhatIsNewIsSynced) {
+  const std::string name = put("new");
+  ASSERT_TRUE(Root::open(directory.path())->remove_tree("objects"));
+
+  EXPECT_TRUE(objects.sync(name)) << "nothing to do, so it cannot notice";
+
+  ASSERT_TRUE(make_directories(directory / "objects"));
+  auto file = TemporaryFile::make(directory.path());
+  ASSERT_TRUE(objects.adopt(std::move(*file), std::string(64, 'a')));
+  ASSERT_TRUE(Root::open(directory.path())->remove_tree("objects"));
+  EXPECT_FALSE(objects.sync(name));
 }
 
 TEST_F(ObjectStoreTest, ObjectsAreReadOnly) {

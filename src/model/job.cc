@@ -40,12 +40,18 @@ std::string artifact_prefix(const JobKey& key) {
 
 std::string output_uri(const Job& job, const std::string& output_name) {
   const auto output = job.spec.outputs.find(output_name);
-  const bool is_default = output == job.spec.outputs.end() || output->second.uri.empty();
+  const bool is_known = output != job.spec.outputs.end();
+  const bool is_default = !is_known || output->second.uri.empty();
   std::string uri = is_default ? std::string(kDefaultOutputUri) : output->second.uri;
-  if (uri.find("${{") == std::string::npos) return uri;
-  uri = replace_expression(uri, "default_datastore", kDatastores[0].name);
-  uri = replace_expression(uri, "name", job.key.name);
-  return replace_expression(uri, "output_name", output_name);
+  if (uri.find("${{") != std::string::npos) {
+    uri = replace_expression(uri, "default_datastore", kDatastores[0].name);
+    uri = replace_expression(uri, "name", job.key.name);
+    uri = replace_expression(uri, "output_name", output_name);
+  }
+  // A file cannot be called like a folder.
+  if (is_known && output->second.type == DataType::UriFile && uri.ends_with('/'))
+    uri += output_name;
+  return uri;
 }
 
 }  // namespace berth::model

@@ -21,7 +21,7 @@ namespace {
 
 using wire::node::AttemptRef;
 
-constexpr unsigned kThreads = 8;
+constexpr unsigned kThreads = 16;
 
 /// The process as a whole: which attempts there are, what the server says of them, when to go.
 class Agent {

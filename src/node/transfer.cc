@@ -8,8 +8,8 @@
 namespace berth::node {
 namespace {
 
-constexpr int kMostUnderWay = 6;
-constexpr int kMostTries = 7;
+constexpr int kMostUnderWay = 12;
+constexpr int kMostTries = 4;
 constexpr Duration kFirstPause(100);
 constexpr Duration kLongestPause = std::chrono::seconds(3);
 
@@ -92,7 +92,9 @@ void Transfer::failed(TransferStep step, Error error) {
   }
   if (may_repeat(step, error)) {
     ++sleeping_;
-    loop_.after(pause_after(step.tries++), [self = shared_from_this(), step]() mutable {
+    const Duration pause = pause_after(step.tries);
+    ++step.tries;
+    loop_.after(pause, [self = shared_from_this(), step]() mutable {
       --self->sleeping_;
       if (self->is_aborted_->load()) return;
       self->waiting_.push_back(std::move(step));

@@ -137,7 +137,7 @@ void Application::handle(io::Request request, Respond respond) {
     call.workspace = parts_.services.plane.find_workspace(call.parameter("subscriptionId"),
                                                           call.parameter("resourceGroupName"),
                                                           call.parameter("workspaceName"));
-    const bool is_own_route = std::string_view(match->route->pattern) == "/W";
+    const bool is_own_route = std::string_view(match->route->pattern) == "W";
     if (call.workspace == nullptr && !is_own_route) {
       return respond(
           error_reply({Code::NotFound, fmt::format("no workspace '{}' in resource group '{}'",

@@ -160,8 +160,6 @@ Result<BlobPlace> find_output(const model::Job& job, const std::string& output) 
   if (found->second.type != DataType::UriFile) {
     place.path = as_folder(place.path);
     place.is_folder = true;
-  } else if (place.path.ends_with('/')) {
-    place.path += output;
   }
   return place;
 }

@@ -6,8 +6,6 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <boost/asio/io_context.hpp>
-
 #include "base/check.h"
 #include "base/digest.h"
 #include "base/record.h"
@@ -123,7 +121,6 @@ class RouteTest : public testing::Test {
       loop.stop();
     });
     loop.run();
-    loop.context().restart();
     EXPECT_TRUE(is_durable);
   }
 

@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <boost/asio/io_context.hpp>
 #include <memory>
 #include <string>
 
@@ -33,7 +32,6 @@ class StoreFixture : public testing::Test {
   /// Until some callback calls loop.stop().
   void run_loop() {
     loop.run();
-    loop.context().restart();
   }
 
   /// Commits and waits for the answer.

@@ -3,7 +3,7 @@ import os
 
 import pytest
 
-from harness import BINARY, Berth, eventually, kill
+from harness import BINARY, LEAVE_DEADLINE, Berth, eventually, kill
 
 
 def pytest_configure(config):
@@ -29,8 +29,9 @@ def berth(request, tmp_path):
     berth = Berth(tmp_path / "home", folder)
     yield berth
     berth.stop()
+    assert not berth.reports(), "\n".join(berth.reports())
     try:
-        eventually(lambda: not berth.processes(), 30, "the end of every process of this home")
+        eventually(lambda: not berth.processes(), LEAVE_DEADLINE, "the end of every process of this home")
     except AssertionError:
         left = berth.processes()
         for pid in left:

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from harness import Berth, eventually, kill
+from harness import LEAVE_DEADLINE, Berth, eventually, kill
 
 BODY = {"properties": {"jobType": "Command", "command": "true", "environmentId": "azureml:x:1"}}
 
@@ -26,7 +26,7 @@ def small(tmp_path):
     yield berth
     berth.stop()
     try:
-        eventually(lambda: not berth.processes(), 30, "the end of every process of this home")
+        eventually(lambda: not berth.processes(), LEAVE_DEADLINE, "the end of every process of this home")
     finally:
         for pid in berth.processes():
             kill(pid)
@@ -91,7 +91,7 @@ def test_a_job_that_ends_while_the_disk_is_full_is_recorded_when_there_is_room(s
     small.ensure_server()
     gate = small.folder / "gate"
     small.submit(f"echo before; until [ -e {gate} ]; do sleep 0.05; done; exit 6", "j")
-    small.wait("j", "Running")
+    eventually(lambda: small.live_log("j") == b"before\n", what="the command to have begun")
     fill(small)
     gate.touch()
     put(small, "notice")

@@ -6,6 +6,7 @@ import http.client
 import json
 import os
 import pathlib
+import re
 import signal
 import socket
 import ssl
@@ -19,9 +20,14 @@ EXAMPLES = REPOSITORY / "examples"
 WORKSPACE = ("/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/berth/providers"
              "/Microsoft.MachineLearningServices/workspaces/default")
 TERMINAL = {"Completed", "Failed", "Canceled"}
-# The sanitizer builds are several times slower; deadlines are for hangs, not for speed.
 CORES = len(os.sched_getaffinity(0))
-DEADLINE = 60 * float(os.environ.get("BERTH_TEST_PATIENCE", "1"))
+# A sanitizer build is several times slower and larger.
+SANITIZED = bool(os.environ.get("BERTH_TEST_SANITIZED"))
+SANITIZER_REPORT = re.compile(r"(Address|Leak|Thread|UndefinedBehavior)Sanitizer|runtime error:|check failed:")
+# For hangs, not for speed.
+DEADLINE = 240 if SANITIZED else 60
+# An agent that no server told to leave goes by itself after a minute.
+LEAVE_DEADLINE = DEADLINE + 30
 
 
 def eventually(check, timeout=DEADLINE, what="the condition"):
@@ -66,8 +72,12 @@ class Berth:
     def __init__(self, home, folder):
         self.home, self.folder = pathlib.Path(home), pathlib.Path(folder)
         self.environment = {name: value for name, value in os.environ.items()
-                            if not name.startswith(("BERTH_", "AZUREML_", "MLFLOW_"))}
+                            if not name.startswith(("BERTH_", "AZUREML_", "MLFLOW_", "PYTEST_"))}
         self.environment |= {"BERTH_HOME": str(home), "NO_COLOR": "1"}
+        if SANITIZED:  # Supervisors have no stderr to report to.
+            for name in ("ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"):
+                before = self.environment.get(name, "")
+                self.environment[name] = f"{before}:log_path={self.folder}/sanitizer".lstrip(":")
 
     # The command line.
 
@@ -85,7 +95,9 @@ class Berth:
                 process.kill()
                 out, err = process.communicate()
                 raise AssertionError(f"still running: {Outcome(words, None, out, err)!r}") from None
-        return Outcome(words, process.returncode, out, err)
+        outcome = Outcome(words, process.returncode, out, err)
+        assert not SANITIZER_REPORT.search(outcome.err), outcome
+        return outcome
 
     def ok(self, *words, **more):
         outcome = self.run(*words, **more)
@@ -280,12 +292,23 @@ class Berth:
         pids = [json.loads(path.read_text())["pid"] for path in self.home.glob("nodes/*/identity.json")]
         return [pid for pid in pids if is_alive(pid)]
 
+    def reports(self):
+        """What the sanitizers and CHECK said of any process."""
+        logs = [*self.home.rglob("*.log"), self.folder / "server.log", *self.folder.glob("sanitizer.*")]
+        return [log.read_text(errors="replace")[-20000:] for log in logs
+                if log.is_file() and SANITIZER_REPORT.search(log.read_text(errors="replace"))]
+
     def stop(self):
         """Stops the server, and with it its idle nodes; after a crash that takes a server to tell them."""
         if self.processes():
             if not self.is_up():
                 self.run("workspace", "list", "-o", "none")
             self.run("server", "stop")
+
+
+def short(value):
+    """The name of a test's parameter that may be a megabyte."""
+    return repr(value)[:40]
 
 
 def is_alive(pid):
@@ -299,6 +322,11 @@ def is_alive(pid):
 def kill(pid, number=signal.SIGKILL):
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, number)
+
+
+def grew_too_much(before_kib, after_kib, limit_mib):
+    """Memory of a sanitizer build says nothing about the program's."""
+    return not SANITIZED and after_kib - before_kib > limit_mib * 1024
 
 
 def memory_kib(pid, key="VmRSS"):

@@ -2,6 +2,7 @@
 // Jobs as clients send them, and as our own clients read them back.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 

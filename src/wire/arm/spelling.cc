@@ -2,6 +2,7 @@
 // The names of data types and modes: one table each, for ARM and for YAML.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/check.h"

@@ -2,6 +2,8 @@
 // Workspaces, and what every resource has: its id, its type, who made it when.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "wire/arm/envelope.h"
 #include "wire/arm/field.h"

@@ -2,6 +2,7 @@
 // Block-style YAML, for people to read and for parse() to read back.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 

@@ -2,6 +2,7 @@
 // Inputs and outputs of a job.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 

@@ -2,6 +2,7 @@
 // How a job runs: resources, limits, queue, distribution, identity, services, notification.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "wire/arm/resource.h"
 #include "wire/yaml/asset.h"
 #include "wire/yaml/folder_fixture.h"

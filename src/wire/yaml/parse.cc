@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <libfyaml.h>
 
+#include <algorithm>
 #include <map>
 
 #include "base/text.h"
