@@ -73,7 +73,7 @@ TEST_F(ProcessTest, ANewSessionIsLedByTheChild) {
 }
 
 TEST_F(ProcessTest, SaysWhenThereIsNoSuchCommand) {
-  EXPECT_EQ(spawn({.command = {"berth-no-such-command"}}).error().code, Code::NotFound);
+  EXPECT_EQ(spawn({.command = {"/no/such/command"}}).error().code, Code::NotFound);
   EXPECT_EQ(spawn({}).error().code, Code::InvalidArgument);
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/writer.h"
 
-#include <map>
 #include <memory>
 
 #include "base/log.h"
@@ -12,18 +11,17 @@ namespace {
 /// More than this at once would only make the first of them wait.
 constexpr std::size_t kLargestGroup = 4096;
 
-/// One object of each directory that the writes refer to: syncing it syncs the directory.
-void collect_objects(const Batch& batch, std::map<std::string, std::string>& by_directory) {
-  const auto add = [&](const Piece& piece) {
-    by_directory.try_emplace(piece.sha256.substr(0, 2), piece.sha256);
-  };
+/// Calls `visit` with every object that the batch refers to.
+template <typename Visit>
+Status for_each_object(const Batch& batch, Visit visit) {
   for (const Write& write : batch) {
     if (const auto* put = std::get_if<PutBlob>(&write)) {
-      for (const Piece& piece : put->blob.pieces) add(piece);
+      for (const Piece& piece : put->blob.pieces) TRY(visit(piece.sha256));
     } else if (const auto* block = std::get_if<PutBlock>(&write)) {
-      add(block->block.piece);
+      TRY(visit(block->block.piece.sha256));
     }
   }
+  return Done{};
 }
 
 /// Callers can act on a full disk; everything else may pass.
@@ -126,10 +124,12 @@ Status Writer::commit(const Group& group) {
   return Done{};
 }
 
+// Only the first one costs a sync: the others find that nothing was adopted since.
 Status Writer::sync_objects(const Group& group) const {
-  std::map<std::string, std::string> by_directory;
-  for (const Item& item : group) collect_objects(item.batch, by_directory);
-  for (const auto& [directory, object] : by_directory) TRY(objects_.sync(object));
+  for (const Item& item : group) {
+    TRY(for_each_object(item.batch,
+                        [this](const std::string& name) { return objects_.sync(name); }));
+  }
   return Done{};
 }
 

@@ -77,7 +77,7 @@ TEST_F(CommitTest, ReadsByKeySeeWhatIsNotOnDiskYet) {
 
 TEST_F(CommitTest, ARefusedBatchAndAllBehindItLeaveNoTrace) {
   commit({PutJob{job(1, "j")}});
-  const Piece missing{.sha256 = std::string(64, 'f'), .size = 1};
+  const Piece missing{.sha256 = "not an object", .size = 1};
   Blob impossible = blob("x");
   impossible.pieces = {missing};
 

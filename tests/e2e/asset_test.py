@@ -75,7 +75,7 @@ def test_environments(berth):
     assert "python" in str(shown["conda_file"])
     assert berth.ok("environment", "show", "--name", "e", "--version", "1", "-o", "json").json["version"] == "1"
     berth.submit("true", "j", environment="azureml:e:1")
-    assert "environments/e/versions/1" in berth.wait("j", "Completed")["properties"]["environmentId"]
+    assert berth.wait("j", "Completed")["properties"]["environmentId"] == "azureml:e:1"
     berth.ok("environment", "archive", "--name", "e", "--version", "1")
     berth.ok("environment", "restore", "--name", "e", "--version", "1")
 

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/attempt_files.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/temporary_directory.h"
+
+namespace berth::node {
+namespace {
+
+TEST(AttemptFiles, RecordsComeBackAsTheyWere) {
+  io::TemporaryDirectory directory;
+  const AttemptPaths paths(directory.path());
+  const ExitRecord written{.outcome = {model::Ending::Signaled, 0, 9, "x"},
+                           .started_at = WallTime(Duration(1000)),
+                           .ended_at = WallTime(Duration(2000))};
+
+  ASSERT_TRUE(write_record(paths.exit, written));
+
+  const auto read = read_record<ExitRecord>(paths.exit);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->outcome, written.outcome);
+  EXPECT_EQ(read->ended_at, written.ended_at);
+  struct stat found {};
+  ASSERT_EQ(::stat(paths.exit.c_str(), &found), 0);
+  EXPECT_EQ(found.st_mode & 0777u, 0600u);
+}
+
+TEST(AttemptFiles, WhatIsMissingOrBrokenIsNoRecord) {
+  io::TemporaryDirectory directory;
+  const AttemptPaths paths(directory.path());
+  EXPECT_FALSE(read_record<ShimRecord>(paths.shim));
+
+  ASSERT_TRUE(io::write_file(paths.shim, "{\"process\":"));
+  EXPECT_FALSE(read_record<ShimRecord>(paths.shim));
+}
+
+TEST(AttemptFiles, AttemptsAreFoundAndRemovedWithTheirEmptyParents) {
+  io::TemporaryDirectory directory;
+  for (const char* name : {"w/a/1/wd/deep", "w/a/2", "w/b/1"}) {
+    ASSERT_TRUE(io::make_directories(directory / name));
+  }
+  ASSERT_TRUE(io::write_file(directory / "agent.lock", ""));
+  auto found = find_attempts(directory.path());
+  std::ranges::sort(found);
+  EXPECT_EQ(found, (std::vector<std::string>{"w/a/1", "w/a/2", "w/b/1"}));
+
+  remove_attempt(directory.path(), "w/a/1");
+  EXPECT_EQ(::access((directory / "w/a/2").c_str(), F_OK), 0);
+  remove_attempt(directory.path(), "w/a/2");
+  EXPECT_NE(::access((directory / "w/a").c_str(), F_OK), 0);
+  remove_attempt(directory.path(), "w/b/1");
+  EXPECT_NE(::access((directory / "w").c_str(), F_OK), 0);
+}
+
+}  // namespace
+}  // namespace berth::node
