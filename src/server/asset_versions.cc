@@ -30,6 +30,10 @@ Result<store::Batch> new_version(store::Store& store, model::Asset asset, WallTi
   }
   asset.created_at = asset.modified_at = now;
   container.latest_version = asset.version;
+  const auto* type = asset.body.if_contains("dataType");
+  if (container.data_type.empty() && type != nullptr && type->is_string()) {
+    container.data_type = std::string(type->get_string());
+  }
   const std::uint64_t next = as_number(container.next_version).value_or(1);
   if (const auto number = as_number(asset.version); number && *number >= next) {
     container.next_version = std::to_string(*number + 1);

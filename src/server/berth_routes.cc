@@ -29,7 +29,10 @@ bool is_waiting(const Job& job) { return job.node.text.empty(); }
 Result<io::Reply> status(Call& call) {
   const core::State& state = call.services.plane.state();
   json::array nodes;
-  for (const auto& [id, node] : state.nodes) nodes.push_back(record::encode(node));
+  for (const auto& [id, node] : state.nodes) {
+    json::value& shown = nodes.emplace_back(record::encode(node));
+    shown.as_object()["requested_at"] = to_iso8601(node.requested_at);
+  }
   std::size_t running = 0;
   std::size_t queued = 0;
   for (const auto& [key, job] : state.jobs) {

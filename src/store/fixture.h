@@ -30,9 +30,7 @@ class StoreFixture : public testing::Test {
   }
 
   /// Until some callback calls loop.stop().
-  void run_loop() {
-    loop.run();
-  }
+  void run_loop() { loop.run(); }
 
   /// Commits and waits for the answer.
   Status try_commit(Batch batch) {
