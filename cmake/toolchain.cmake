@@ -2,8 +2,8 @@
 
 find_program(CCACHE ccache)
 if(CCACHE)
-  # base_dir makes paths relative, so a clone in another folder hits the same cache entries;
-  # precompiled headers need the two sloppiness flags.
+  # base_dir makes paths relative, so a clone in another folder hits the same cache entries (a flag
+  # that holds an absolute path would spoil that); precompiled headers need the sloppiness.
   set(CMAKE_CXX_COMPILER_LAUNCHER
       ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
       CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE})
@@ -14,8 +14,6 @@ if(MOLD)
   add_link_options(-fuse-ld=mold)
 endif()
 
-# Debug information names files relative to the source tree: shorter, and equal in every clone.
-add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
 set(CMAKE_CXX_FLAGS_DEBUG "-Og -g1")
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 
