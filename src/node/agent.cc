@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <map>
 #include <memory>
@@ -115,9 +116,16 @@ class Agent {
     if (!attempts_.empty()) return;
     if (leave_reason_) return end(*leave_reason_);
     const auto lost_since = channel_.lost_since();
-    if (lost_since && clock_.now().mono - *lost_since >= options_.lonely_after) {
+    if (lost_since && clock_.now().mono - *lost_since >= patience()) {
       end("no server and nothing to do");
     }
+  }
+
+  /// A server that crashed comes back soon; one that was stopped has taken its address with it.
+  Duration patience() const {
+    const bool was_stopped = ::access((options_.home + "/server.json").c_str(), F_OK) != 0;
+    return was_stopped ? std::min(options_.lonely_after, kPatienceAfterStop)
+                       : options_.lonely_after;
   }
 
   void keep_house() {

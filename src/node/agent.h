@@ -21,7 +21,8 @@ struct AgentOptions {
 };
 
 /// `berth node`: dials the server, runs attempts, survives the server. Returns when told to leave,
-/// or when it has had nothing to do and no server for a minute. Forks: call it while the process
+/// or when it has had nothing to do and no server for a minute (two seconds when the server was
+/// stopped and did not crash). Forks: call it while the process
 /// has one thread. Conflict when another agent of the same work root is alive.
 Status run_agent(const AgentOptions& options);
 

@@ -22,6 +22,7 @@ using wire::node::Phase;
 namespace {
 
 constexpr Duration kLookAgain(20);
+constexpr Duration kLongFinalizing = std::chrono::seconds(2);
 
 bool went_well(const Outcome& outcome) {
   return outcome.ending == Ending::Exited && outcome.exit_code == 0;
@@ -208,6 +209,23 @@ void Attempt::finalize(const Outcome& outcome) {
   });
   if (is_disowned_) return report_when_done();
   deliver();
+  context_.loop.after(kLongFinalizing, [this, still = std::weak_ptr<int>(alive_)] {
+    if (!still.expired() && phase_ == Phase::Finalizing) free_scratch();
+  });
+}
+
+/// The server may be waiting for room on the very disk that the job has filled.
+void Attempt::free_scratch() {
+  std::vector<std::string> kept;
+  for (const wire::node::Deliver& delivery : launch_.deliveries) kept.push_back(delivery.source);
+  is_freeing_ = true;
+  context_.threads.run([this, still = std::weak_ptr<int>(alive_), paths = paths_,
+                        kept]() -> io::Offload::Continuation {
+    remove_scratch(paths, kept);
+    return [this, still] {
+      if (!still.expired()) is_freeing_ = false;
+    };
+  });
 }
 
 void Attempt::deliver() {
@@ -293,7 +311,7 @@ void Attempt::kill() {
 void Attempt::remove() {
   const bool is_busy =
       (fetching_ && fetching_->is_busy()) || (delivering_ && delivering_->is_busy());
-  if (is_busy) {  // Its threads may be writing there.
+  if (is_busy || is_freeing_) {  // Its threads may be writing there.
     context_.loop.after(kLookAgain, [this, still = std::weak_ptr<int>(alive_)] {
       if (!still.expired()) remove();
     });

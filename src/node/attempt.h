@@ -74,6 +74,7 @@ class Attempt {
   void settle(model::Outcome outcome);
   void finalize(const model::Outcome& outcome);
   void deliver();
+  void free_scratch();
   void report_when_done();
   void report();
   void remove();
@@ -92,6 +93,7 @@ class Attempt {
   std::optional<io::ProcessIdentity> shim_{};
   io::Descriptor shim_handle_{};
   model::Outcome outcome_{};
+  bool is_freeing_ = false;  ///< A thread removes scratch files.
   bool is_delivered_ = false;
   bool is_log_stored_ = false;
   std::vector<std::string> delivery_errors_{};

@@ -6,7 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <memory>
+#include <set>
 
 #include "base/log.h"
 #include "base/text.h"
@@ -27,6 +29,29 @@ std::vector<std::string> subdirectories(const std::string& directory) {
   return names;
 }
 
+std::vector<std::string> entries_of(const std::string& directory) {
+  std::vector<std::string> names;
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(directory.c_str()), ::closedir);
+  while (const dirent* entry = entries ? ::readdir(entries.get()) : nullptr) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  return names;
+}
+
+void prune(const io::Root& root, const std::string& below, const std::set<std::string>& kept) {
+  for (const std::string& name : entries_of(root.path() + "/" + below)) {
+    const std::string path = below.empty() ? name : below + "/" + name;
+    if (kept.contains(path)) continue;
+    const auto inside = kept.lower_bound(path + "/");
+    if (inside != kept.end() && inside->starts_with(path + "/")) {
+      prune(root, path, kept);
+    } else {
+      (void)root.remove_tree(path);
+    }
+  }
+}
+
 }  // namespace
 
 AttemptPaths::AttemptPaths(std::string attempt_directory)
@@ -45,6 +70,22 @@ void remove_attempt(const std::string& work_root, const std::string& directory) 
   const std::string job = directory.substr(0, directory.rfind('/'));
   ::rmdir((work_root + "/" + job).c_str());
   ::rmdir((work_root + "/" + job.substr(0, job.find('/'))).c_str());
+}
+
+void remove_scratch(const AttemptPaths& paths, const std::vector<std::string>& kept) {
+  const std::unique_ptr<char, void (*)(void*)> real(::realpath(paths.directory.c_str(), nullptr),
+                                                    ::free);
+  const Result<io::Root> root = io::Root::open(real ? real.get() : paths.directory);
+  if (!root) return;
+  std::set<std::string> all = {"launch.json", "shim.lock", "shim.json", "exit.json", "user_logs"};
+  for (const std::string& path : kept) {
+    all.insert(path);
+    const std::unique_ptr<char, void (*)(void*)> target(
+        ::realpath((root->path() + "/" + path).c_str(), nullptr), ::free);
+    const std::string_view led_to = target ? target.get() : "";
+    if (led_to.starts_with(root->path() + "/")) all.emplace(led_to.substr(root->path().size() + 1));
+  }
+  prune(*root, "", all);
 }
 
 std::vector<std::string> find_attempts(const std::string& work_root) {

@@ -56,6 +56,10 @@ BOOST_DESCRIBE_STRUCT(ExitRecord, (), (outcome, started_at, ended_at))
 /// removed is left for the next agent to try.
 void remove_attempt(const std::string& work_root, const std::string& directory);
 
+/// Removes what the job left except its log, our own files and what lies at or below one of the
+/// `kept` paths (relative, as the links among them lead).
+void remove_scratch(const AttemptPaths& paths, const std::vector<std::string>& kept);
+
 /// Every attempt directory below the work root: "<workspace>/<job>/<attempt>".
 std::vector<std::string> find_attempts(const std::string& work_root);
 

@@ -55,5 +55,24 @@ TEST(AttemptFiles, AttemptsAreFoundAndRemovedWithTheirEmptyParents) {
   EXPECT_NE(::access((directory / "w").c_str(), F_OK), 0);
 }
 
+TEST(AttemptFiles, ScratchGoesAndWhatIsKeptStays) {
+  io::TemporaryDirectory directory;
+  for (const char* file : {"launch.json", "user_logs/std_log.txt", "inputs/x", "wd/big",
+                           "wd/outputs/o", "wd/out/o", "real/r", "named-outputs/a/m"}) {
+    const std::string path = directory / file;
+    ASSERT_TRUE(io::make_directories(path.substr(0, path.rfind('/'))));
+    ASSERT_TRUE(io::write_file(path, "x"));
+  }
+  ASSERT_EQ(::symlink("../real", (directory / "wd/logs").c_str()), 0);
+
+  remove_scratch(AttemptPaths(directory.path()), {"wd/outputs", "wd/logs", "named-outputs/a/m"});
+
+  std::vector<std::string> left;
+  const auto files = io::list_tree(directory.path());
+  for (const io::FileEntry& file : *files) left.push_back(file.path);
+  EXPECT_EQ(left, (std::vector<std::string>{"launch.json", "named-outputs/a/m", "real/r",
+                                            "user_logs/std_log.txt", "wd/logs/r", "wd/outputs/o"}));
+}
+
 }  // namespace
 }  // namespace berth::node

@@ -25,6 +25,7 @@ namespace {
 
 constexpr Duration kShortestPause(50);
 constexpr Duration kLongestPause = std::chrono::seconds(2);
+constexpr Duration kStable = std::chrono::seconds(5);  // A server in trouble hangs up at once.
 
 /// Between half and all of it, so that many nodes do not dial in step.
 Duration jittered(Duration pause) {
@@ -82,7 +83,7 @@ void Channel::opened(std::shared_ptr<io::WebSocket> socket) {
   log::info("connected to the server");
   socket_ = std::move(socket);
   lost_since_.reset();
-  pause_ = kShortestPause;
+  opened_at_ = clock_.now().mono;
   last_trouble_.clear();
   socket_->start(
       {.on_message = [this](const std::string& data, bool binary) { received(data, binary); },
@@ -104,6 +105,7 @@ void Channel::closed(const io::WebSocket* socket, std::string_view reason) {
   if (socket != socket_.get()) return;
   socket_.reset();
   lost_since_ = clock_.now().mono;
+  if (*lost_since_ - opened_at_ >= kStable) pause_ = kShortestPause;
   callbacks_.on_close();
   dial_later(reason);
 }

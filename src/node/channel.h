@@ -48,6 +48,7 @@ class Channel final : public Outbox {
   Callbacks callbacks_;
   std::shared_ptr<io::WebSocket> socket_{};
   std::optional<TimePoint> lost_since_{};
+  TimePoint opened_at_{};
   Duration pause_;
   std::string last_trouble_{};
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/shim.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -193,6 +194,10 @@ io::Cgroup make_cgroup(const Launch& launch) {
   return made ? std::move(*made) : io::Cgroup();
 }
 
+Outcome not_started(const Error& why) {
+  return {.ending = Ending::NotStarted, .message = why.message};
+}
+
 Outcome supervise(const AttemptPaths& paths, const Launch& launch, const io::Cgroup& cgroup) {
   const Result<pid_t> command =
       start_command({.command = launch.command,
@@ -200,17 +205,49 @@ Outcome supervise(const AttemptPaths& paths, const Launch& launch, const io::Cgr
                      .environment = job_environment(launch),
                      .log = paths.log},
                     cgroup);
-  if (!command) return {.ending = Ending::NotStarted, .message = command.error().message};
+  if (!command) return not_started(command.error());
   return Supervision(launch, cgroup).run(*command);
 }
 
-/// A full disk must not cost the result: it waits for room, unless there is no directory any more.
-void write_exit(const AttemptPaths& paths, const ExitRecord& exit) {
+/// Room for exit.json, taken before the command can fill the disk with its own files: those go only
+/// once its end is known.
+Result<io::TemporaryFile> reserve_exit(const AttemptPaths& paths) {
+  constexpr off_t kEnough = 4096;
+  io::TemporaryFile file = TRY(io::TemporaryFile::make(paths.directory));
+  if (const int error_number = ::posix_fallocate(file.fd(), 0, kEnough); error_number != 0) {
+    return fail(io::error_from_errno(error_number, "reserve room on the disk"));
+  }
+  return file;
+}
+
+Status write_exit(io::TemporaryFile& file, const AttemptPaths& paths, const std::string& text) {
+  TRY(file.write(text));
+  if (::ftruncate(file.fd(), static_cast<off_t>(text.size())) != 0) {
+    return fail(io::error_from_errno(errno, "write exit.json"));
+  }
+  return file.persist(paths.exit);
+}
+
+/// The result must not be lost: it waits for room if it has to, unless there is no directory any
+/// more.
+void report(Result<io::TemporaryFile> reserved, const AttemptPaths& paths, const ExitRecord& exit) {
+  const std::string text = record::json::serialize(record::encode(exit));
+  if (reserved && write_exit(*reserved, paths, text)) return;
   while (true) {
-    const Status written = write_record(paths.exit, exit);
+    const Status written = replace_file(paths.exit, text);
     if (written || written.error().code == Code::NotFound) return;
     ::sleep(1);
   }
+}
+
+Outcome run_command(const AttemptPaths& paths, const Launch& launch) {
+  const io::Cgroup cgroup = make_cgroup(launch);
+  const Result<io::ProcessIdentity> self = io::identify(::getpid());
+  const Status noted = self ? write_record(paths.shim, ShimRecord{*self, cgroup.directories()})
+                            : Status(fail(self.error()));
+  const Outcome outcome = noted ? supervise(paths, launch, cgroup) : not_started(noted.error());
+  cgroup.remove();
+  return outcome;
 }
 
 void run_attempt(const AttemptPaths& paths) {
@@ -219,20 +256,13 @@ void run_attempt(const AttemptPaths& paths) {
     return;
   }
   const auto record = read_record<LaunchRecord>(paths.launch);
-  const Result<io::ProcessIdentity> self = io::identify(::getpid());
-  if (!record || !self) return;
+  if (!record) return;
   const SystemClock clock;
-  const io::Cgroup cgroup = make_cgroup(record->launch);
+  Result<io::TemporaryFile> reserved = reserve_exit(paths);
   ExitRecord exit{.started_at = clock.now().wall};
-  if (const Status noted = write_record(paths.shim, ShimRecord{*self, cgroup.directories()});
-      !noted) {
-    exit.outcome = {.ending = Ending::NotStarted, .message = noted.error().message};
-  } else {
-    exit.outcome = supervise(paths, record->launch, cgroup);
-  }
+  exit.outcome = reserved ? run_command(paths, record->launch) : not_started(reserved.error());
   exit.ended_at = clock.now().wall;
-  cgroup.remove();
-  write_exit(paths, exit);
+  report(std::move(reserved), paths, exit);
 }
 
 }  // namespace

@@ -4,21 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "server/control_plane.h"
+#include "server/fake_effects.h"
 #include "server/fake_store.h"
 
 namespace berth::server {
 namespace {
-
-class NoEffects final : public Effects {
- public:
-  void launch(const model::Job&, const model::Node&) override {}
-  void stop(const model::JobKey&, int, const model::NodeId&) override {}
-  void forget(const model::JobKey&, int, const model::NodeId&) override {}
-  void start_node(const model::Node&) override {}
-  void dismiss_node(const model::NodeId&) override {}
-  void job_changed(const model::JobKey&) override {}
-  void resynchronise() override {}
-};
 
 class LaunchTest : public testing::Test {
  protected:

@@ -13,6 +13,7 @@
 #include "io/temporary_directory.h"
 #include "server/blob_access.h"
 #include "server/control_plane.h"
+#include "server/fake_effects.h"
 #include "server/log_store.h"
 #include "server/log_waiters.h"
 #include "server/route.h"
@@ -20,17 +21,6 @@
 #include "wire/arm/error.h"
 
 namespace berth::server {
-
-class NoEffects final : public Effects {
- public:
-  void launch(const model::Job&, const model::Node&) override {}
-  void stop(const model::JobKey&, int, const model::NodeId&) override {}
-  void forget(const model::JobKey&, int, const model::NodeId&) override {}
-  void start_node(const model::Node&) override {}
-  void dismiss_node(const model::NodeId&) override {}
-  void job_changed(const model::JobKey&) override {}
-  void resynchronise() override {}
-};
 
 struct Sent {
   std::string method = "GET";

@@ -27,7 +27,7 @@ def counting(berth):
     berth.gate, berth.marks = berth.folder / "gate", berth.folder / "marks"
     berth.file("code/count.py", COUNTER.format(marks=str(berth.marks), gate=str(berth.gate)))
     berth.submit("python3 count.py", "j", code="code")
-    eventually(berth.marks.exists, what="the job to begin")
+    eventually(lambda: berth.marks.exists() and berth.marks.read_text().endswith("\n"), what="the job to begin")
     return berth
 
 

@@ -27,7 +27,7 @@ SANITIZER_REPORT = re.compile(r"(Address|Leak|Thread|UndefinedBehavior)Sanitizer
 # For hangs, not for speed.
 DEADLINE = 240 if SANITIZED else 60
 # An agent that no server told to leave goes by itself after a minute.
-LEAVE_DEADLINE = DEADLINE + 30
+LEAVE_DEADLINE = 90
 
 
 def eventually(check, timeout=DEADLINE, what="the condition"):

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "server/control_plane.h"
+
+namespace berth::server {
+
+/// A world in which decisions have no consequences. For tests.
+class NoEffects final : public Effects {
+ public:
+  void launch(const model::Job&, const model::Node&) override {}
+  void stop(const model::JobKey&, int, const model::NodeId&) override {}
+  void forget(const model::JobKey&, int, const model::NodeId&) override {}
+  void start_node(const model::Node&) override {}
+  void dismiss_node(const model::NodeId&) override {}
+  void job_changed(const model::JobKey&) override {}
+  void resynchronise() override {}
+};
+
+}  // namespace berth::server
