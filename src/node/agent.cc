@@ -23,6 +23,7 @@ namespace {
 using wire::node::AttemptRef;
 
 constexpr unsigned kThreads = 16;
+constexpr Duration kPatienceAfterStop = std::chrono::seconds(2);
 
 /// The process as a whole: which attempts there are, what the server says of them, when to go.
 class Agent {
