@@ -175,7 +175,8 @@ Result<DatastorePath> parse_datastore(std::string_view rest, std::string_view te
     return wrong(fmt::format("'{}' needs '/paths/<path>' after the datastore", shown(text)));
   }
   path.remove_prefix(std::string_view("paths/").size());
-  return DatastorePath{.datastore = std::string(name), .path = TRY(checked_uri_path(path))};
+  std::string checked = TRY(checked_uri_path(path));
+  return DatastorePath{.datastore = std::string(name), .path = std::move(checked)};
 }
 
 /// jobs/<job>/outputs/<output>[/paths/<p>]; `rest` is everything after "jobs/".
@@ -236,8 +237,8 @@ Result<DataRef> parse_run_uri(std::string_view text) {
   const std::string_view job = rest.substr(0, slash);
   TRY(check_name(job, "job name", text));
   rest = slash == std::string_view::npos ? "" : rest.substr(slash + 1);
-  return JobOutputRef{
-      .job = std::string(job), .output = "artifacts", .path = TRY(checked_uri_path(rest))};
+  std::string checked = TRY(checked_uri_path(rest));
+  return JobOutputRef{.job = std::string(job), .output = "artifacts", .path = std::move(checked)};
 }
 
 Result<DataRef> parse_web_address(std::string_view text) {

@@ -236,7 +236,8 @@ Status read_progress(const Fields& from, Job& job) {
   job.cancel_requested = TRY(from.boolean("cancelRequested", false));
   if (const auto error = TRY(from.fields("error"))) {
     const std::string code = TRY(error->text("code"));
-    job.error = model::JobError{.code = code, .message = TRY(error->text("message"))};
+    std::string message = TRY(error->text("message"));
+    job.error = model::JobError{.code = code, .message = std::move(message)};
   }
   job.warnings = TRY(read_warnings(from));
   job.outcome = TRY(read_outcome(from));

@@ -69,8 +69,9 @@ Result<json::object> read_inference_config(const Node& node) {
     TRY(check_keys(route, "a route", kRouteParts));
     const Node* port = route.find("port");
     if (port == nullptr) return error_at(route.mark, fmt::format("'{}' needs a 'port'", name));
-    result[to_camel_case(name)] = {{"path", TRY(text_member(route, "path"))},
-                                   {"port", TRY(as_integer(*port, "port"))}};
+    const std::string path = TRY(text_member(route, "path"));
+    const std::int64_t number = TRY(as_integer(*port, "port"));
+    result[to_camel_case(name)] = {{"path", path}, {"port", number}};
   }
   return result;
 }
