@@ -64,6 +64,12 @@ std::string describe_holder(const std::string& home) {
 class Server {
  public:
   explicit Server(const ServerOptions& options) : options_(options) {}
+  /// Connections first, then the threads: what runs on them refers to everything else.
+  ~Server() {
+    http_.reset();
+    provider_thread_.reset();
+    disk_.reset();
+  }
 
   Status start();
   void run() { loop_.run(); }
