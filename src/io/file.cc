@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <system_error>
+#include <thread>
 
 #include "base/random.h"
 
@@ -186,6 +187,17 @@ Result<Descriptor> lock_file(const std::string& path, int operation) {
 
 Result<FileLock> FileLock::try_lock(const std::string& path) {
   return FileLock(TRY(lock_file(path, LOCK_EX | LOCK_NB)));
+}
+
+Result<FileLock> FileLock::lock_within(const std::string& path, Duration patience) {
+  constexpr Duration kPause(20);
+  while (true) {
+    Result<FileLock> locked = try_lock(path);
+    const bool is_taken = !locked && locked.error().code == Code::Conflict;
+    if (!is_taken || patience <= Duration(0)) return locked;
+    std::this_thread::sleep_for(kPause);
+    patience -= kPause;
+  }
 }
 
 Result<FileLock> FileLock::lock(const std::string& path) {

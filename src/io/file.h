@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 
 namespace berth::io {
@@ -99,7 +100,10 @@ Status write_all(int fd, std::string_view bytes);
 class FileLock {
  public:
   static Result<FileLock> try_lock(const std::string& path);  ///< Conflict when somebody has it.
-  static Result<FileLock> lock(const std::string& path);      ///< Waits.
+  /// Conflict when somebody still has it after so long: a process that was killed holds its locks
+  /// until the kernel has taken it apart.
+  static Result<FileLock> lock_within(const std::string& path, Duration patience);
+  static Result<FileLock> lock(const std::string& path);  ///< Waits.
 
  private:
   explicit FileLock(Descriptor file) : file_(std::move(file)) {}

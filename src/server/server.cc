@@ -30,6 +30,8 @@
 namespace berth::server {
 namespace {
 
+constexpr Duration kPatience = std::chrono::seconds(5);
+
 std::string host_name() {
   char name[256] = {};
   if (::gethostname(name, sizeof name - 1) != 0) return "localhost";
@@ -105,7 +107,10 @@ class Server {
 
 Status Server::start() {
   TRY(io::make_directories(options_.home));
-  Result<io::FileLock> lock = io::FileLock::try_lock(options_.home + "/lock");
+  // A command line that starts us has found nobody who answers: then the holder is about to be
+  // gone.
+  const Duration patience = options_.is_background ? kPatience : Duration(0);
+  Result<io::FileLock> lock = io::FileLock::lock_within(options_.home + "/lock", patience);
   if (!lock && lock.error().code == Code::Conflict) {
     return fail(
         Code::Conflict,
