@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long until a submitted job runs its first instruction, and how many jobs a second pass
-// through, beside what the bare machine needs for the same.
+// through, beside what the bare machine needs for the same. With a mode, one rate for bench/run.
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <sstream>
 #include <thread>
 
 #include "base/record.h"
@@ -66,6 +67,8 @@ class Server {
     ::waitpid(process_.pid, nullptr, 0);
   }
 
+  pid_t pid() const { return process_.pid; }
+
   io::ClientResponse call(io::HttpClient& client, const std::string& method,
                           const std::string& path, const std::string& body = {}) const {
     io::ClientRequest request{
@@ -74,17 +77,45 @@ class Server {
     return must(client.send(request));
   }
 
-  void submit(io::HttpClient& client, const std::string& name, const std::string& command) const {
-    const boost::json::object body = {
-        {"properties",
-         {{"jobType", "Command"}, {"command", command}, {"environmentId", "azureml:host:1"}}}};
+  void put(io::HttpClient& client, const std::string& below,
+           const boost::json::object& body) const {
     const std::string path =
         "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/berth/providers/"
-        "Microsoft.MachineLearningServices/workspaces/default/jobs/" +
-        name;
+        "Microsoft.MachineLearningServices/workspaces/default/" +
+        below;
     const auto answer = call(client, "PUT", path, boost::json::serialize(body));
     if (answer.status != 201)
-      give_up("submit answered " + std::to_string(answer.status) + ": " + answer.body);
+      give_up(below + " answered " + std::to_string(answer.status) + ": " + answer.body);
+  }
+
+  void submit(io::HttpClient& client, const std::string& name, const std::string& command,
+              const std::string& compute = "local") const {
+    put(client, "jobs/" + name,
+        {{"properties",
+          {{"jobType", "Command"},
+           {"command", command},
+           {"computeId", compute},
+           {"environmentId", "azureml:host:1"}}}});
+  }
+
+  /// A cluster of so many nodes, all of them there and idle.
+  void make_cluster(io::HttpClient& client, const std::string& name, int nodes) const {
+    put(client, "computes/" + name,
+        {{"location", "local"},
+         {"properties",
+          {{"computeType", "AmlCompute"},
+           {"properties",
+            {{"vmSize", "Standard_D64s_v3"},  // As large as the machine: the peers are not limited.
+             {"scaleSettings", {{"minNodeCount", nodes}, {"maxNodeCount", nodes}}}}}}}});
+    const auto are_idle = [&] {
+      const auto listed = must(record::parse(call(client, "GET", "/berth/v1/status").body));
+      int ready = 0;
+      for (const auto& node : listed.at("nodes").as_array()) {
+        if (node.at("status").as_string() == "Ready") ++ready;
+      }
+      return ready == nodes;
+    };
+    while (!are_idle()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
 
   bool is_quiet(io::HttpClient& client) const {
@@ -94,7 +125,8 @@ class Server {
   }
 
   void wait_until_quiet(io::HttpClient& client) const {
-    while (!is_quiet(client)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    // Not too often: to ask costs about as much as to submit a job.
+    while (!is_quiet(client)) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
 
  private:
@@ -168,6 +200,54 @@ Percentiles berth_start(const Server& server, io::HttpClient& client, const std:
   return percentiles(took);
 }
 
+/// Seconds of processor time since the start, by who used them.
+struct Spent {
+  double server = 0, agent = 0, shims = 0, shells = 0, client = 0;
+};
+
+/// Adds what /proc/<pid>/stat says: its own time, and that of the children it has waited for.
+void add_times(pid_t pid, double& own, double& children) {
+  const auto text = io::read_file("/proc/" + std::to_string(pid) + "/stat");
+  if (!text) return;
+  std::istringstream fields(text->substr(text->rfind(')') + 2));
+  std::string skipped;
+  for (int field = 3; field < 14; ++field) fields >> skipped;
+  double user = 0, system = 0, child_user = 0, child_system = 0;
+  fields >> user >> system >> child_user >> child_system;
+  const auto ticks = static_cast<double>(::sysconf(_SC_CLK_TCK));
+  own += (user + system) / ticks;
+  children += (child_user + child_system) / ticks;
+}
+
+/// The server's child is the agent, whose child is the zygote, whose children are shims.
+Spent spent_by(pid_t server) {
+  Spent spent;
+  double ignored = 0;
+  add_times(server, spent.server, ignored);
+  add_times(::getpid(), spent.client, ignored);
+  const auto all = io::list_processes();
+  const auto visit_children = [&](pid_t parent, const auto& visit) {
+    for (const auto& each : all) {
+      if (each.parent == parent) visit(each.process.pid);
+    }
+  };
+  visit_children(server, [&](pid_t agent) {
+    add_times(agent, spent.agent, ignored);
+    visit_children(agent, [&](pid_t zygote) {
+      add_times(zygote, spent.shims, ignored);
+      visit_children(zygote, [&](pid_t shim) { add_times(shim, spent.shims, spent.shells); });
+    });
+  });
+  return spent;
+}
+
+void print_spent(const Spent& before, const Spent& after, int count) {
+  const auto each = [&](double Spent::*who) { return (after.*who - before.*who) * 1e3 / count; };
+  std::printf("CPU ms/job  server %.2f  agent %.2f  shims %.2f  shells %.2f  client %.2f\n",
+              each(&Spent::server), each(&Spent::agent), each(&Spent::shims), each(&Spent::shells),
+              each(&Spent::client));
+}
+
 double bare_rate(int count) {
   const double begin = now_seconds();
   unsigned running = 0;
@@ -183,7 +263,7 @@ double bare_rate(int count) {
   return count / (now_seconds() - begin);
 }
 
-double berth_rate(const Server& server, int count) {
+double berth_rate(const Server& server, int count, const std::string& compute = "local") {
   constexpr int kConnections = 8;
   std::atomic<int> next{0};
   const double begin = now_seconds();
@@ -193,7 +273,7 @@ double berth_rate(const Server& server, int count) {
       clients.emplace_back([&] {
         io::HttpClient client;
         for (int job = next++; job < count; job = next++)
-          server.submit(client, "rate" + std::to_string(job), "true");
+          server.submit(client, "rate" + std::to_string(job), "true", compute);
       });
     }
   }
@@ -204,26 +284,57 @@ double berth_rate(const Server& server, int count) {
   return count / (now_seconds() - begin);
 }
 
-int run(const std::string& binary, int count) {
-  std::string directory = "/tmp/berth-bench-XXXXXX";
-  if (::mkdtemp(directory.data()) == nullptr) give_up("mkdtemp");
+/// A directory that goes with it.
+class Scratch {
+ public:
+  Scratch() {
+    if (::mkdtemp(path_.data()) == nullptr) give_up("mkdtemp");
+  }
+  ~Scratch() {
+    const auto root = io::Root::open("/tmp");
+    if (root) (void)root->remove_tree(path_.substr(5));
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_ = "/tmp/berth-bench-XXXXXX";
+};
+
+/// The rate alone on the last line, for a harness.
+int run_cluster(const std::string& binary, int count) {
+  const Scratch scratch;
+  const Server server(binary, scratch.path());
+  io::HttpClient client;
+  server.make_cluster(client, "pool", 2);
+  std::printf("%.2f\n", berth_rate(server, count, "pool"));
+  return 0;
+}
+
+int run_loop(int count) {
+  std::printf("%.2f\n", bare_rate(count));
+  return 0;
+}
+
+int run(const std::string& binary, int count, int samples) {
+  const Scratch scratch;
+  const std::string& directory = scratch.path();
   {
     const Server server(binary, directory);
     io::HttpClient client;
-    const Percentiles bare = bare_start(server, client, directory, 200);
-    const Percentiles ours = berth_start(server, client, directory, 200);
+    const Percentiles bare = bare_start(server, client, directory, samples);
+    const Percentiles ours = berth_start(server, client, directory, samples);
     std::printf("submit to first instruction   p50 %.2f ms  p99 %.2f ms\n", ours.p50 * 1e3,
                 ours.p99 * 1e3);
     std::printf("  spawn + fdatasync + 2 trips p50 %.2f ms  p99 %.2f ms  (p50 ratio %.2f)\n",
                 bare.p50 * 1e3, bare.p99 * 1e3, ours.p50 / bare.p50);
+    const Spent before = spent_by(server.pid());
     const double rate = berth_rate(server, count);
+    print_spent(before, spent_by(server.pid()), count);
     const double loop = bare_rate(count);
     std::printf(
         "jobs/s                        %8.0f\n  posix_spawn loop            %8.0f  (ratio %.2f)\n",
         rate, loop, rate / loop);
   }
-  const auto root = io::Root::open("/tmp");
-  if (root) (void)root->remove_tree(directory.substr(5));
   return 0;
 }
 
@@ -231,9 +342,21 @@ int run(const std::string& binary, int count) {
 }  // namespace berth
 
 int main(int argc, char** argv) {
-  if (argc < 2) {
-    std::fputs("usage: bench_jobs <berth binary> [jobs]\n", stderr);
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  const auto number = [&](std::size_t index, int otherwise) {
+    return words.size() > index ? std::atoi(words[index].c_str()) : otherwise;
+  };
+  if (words.size() == 2 && words[0] == "--loop") return berth::run_loop(number(1, 0));
+  if (words.size() == 3 && words[0] == "--cluster") {
+    return berth::run_cluster(words[1], number(2, 0));
+  }
+  if (words.empty() || words[0].starts_with("-")) {
+    std::fputs(
+        "usage: bench_jobs <berth binary> [jobs [samples of the latency]]\n"
+        "       bench_jobs --cluster <berth binary> <jobs>\n"
+        "       bench_jobs --loop <jobs>\n",
+        stderr);
     return 2;
   }
-  return berth::run(argv[1], argc > 2 ? std::atoi(argv[2]) : 1000);
+  return berth::run(words[0], number(1, 1000), number(2, 200));
 }

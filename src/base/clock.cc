@@ -151,6 +151,13 @@ Now SystemClock::now() const {
           .wall = std::chrono::floor<Duration>(std::chrono::system_clock::now())};
 }
 
+Duration since_boot() {
+  timespec now{};
+  ::clock_gettime(CLOCK_BOOTTIME, &now);
+  return std::chrono::seconds(now.tv_sec) +
+         std::chrono::duration_cast<Duration>(std::chrono::nanoseconds(now.tv_nsec));
+}
+
 std::string to_iso8601(WallTime time) {
   const auto [date, clock, weekday] = parts_of(time);
   return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", int(date.year()),

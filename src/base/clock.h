@@ -47,6 +47,10 @@ class SimClock final : public Clock {
   Now now_{.mono = TimePoint(Duration(1'000)), .wall = WallTime(Duration(1'700'000'000'000))};
 };
 
+/// Since this machine started, with the time it was suspended. The same in all its processes: for
+/// deadlines that one process sets and another one keeps.
+Duration since_boot();
+
 /// "2026-11-16T00:45:12.345Z", as Azure writes times.
 std::string to_iso8601(WallTime time);
 Result<WallTime> wall_time_from_iso8601(std::string_view text);

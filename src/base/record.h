@@ -234,7 +234,7 @@ bool is_blank(const T& value) {
 /// Leaves out members that are blank and would be blank without being mentioned: most of a job's.
 template <typename T>
 void append_members(std::string& text, const T& value) {
-  static const T kInitial{};
+  [[maybe_unused]] static const T kInitial{};
   char before = '{';
   boost::mp11::mp_for_each<Members<T>>([&](auto member) {
     if (is_blank(value.*member.pointer) && is_blank(kInitial.*member.pointer)) return;

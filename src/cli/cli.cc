@@ -36,7 +36,7 @@ std::vector<std::string_view> verbs_of(std::span<const Command> commands, std::s
 }
 
 std::vector<std::string_view> first_words(std::span<const Command> commands) {
-  std::vector<std::string_view> words = {"version", "help", "node"};
+  std::vector<std::string_view> words = {"version", "help"};
   for (const Command& command : commands) words.push_back(split(command.words, ' ')[0]);
   return words;
 }

@@ -15,14 +15,6 @@ constexpr int kTries = 4;
 /// Signatures stay out of what is shown.
 std::string_view without_query(std::string_view url) { return url.substr(0, url.find('?')); }
 
-/// The path of a link that the server built from the address we reached it by.
-std::string path_of(std::string_view link) {
-  const std::size_t scheme = link.find("://");
-  if (scheme == std::string_view::npos) return std::string(link);
-  const std::size_t slash = link.find('/', scheme + 3);
-  return slash == std::string_view::npos ? "/" : std::string(link.substr(slash));
-}
-
 Result<json::object> object_of(const io::ClientResponse& response) {
   if (trim(response.body).empty()) return json::object();
   json::value body = TRY(record::parse(response.body));
@@ -31,6 +23,13 @@ Result<json::object> object_of(const io::ClientResponse& response) {
 }
 
 }  // namespace
+
+std::string path_of_link(std::string_view link) {
+  const std::size_t scheme = link.find("://");
+  if (scheme == std::string_view::npos) return std::string(link);
+  const std::size_t slash = link.find('/', scheme + 3);
+  return slash == std::string_view::npos ? "/" : std::string(link.substr(slash));
+}
 
 Client::Client(Locate locate, model::Workspace workspace, const Console& console)
     : locate_(std::move(locate)), workspace_(std::move(workspace)), console_(console) {}
@@ -122,7 +121,7 @@ Result<json::array> Client::list(const std::string& path, std::size_t most) {
       if (found.size() < most) found.push_back(value);
     }
     const json::value* link = page.if_contains("nextLink");
-    if (link != nullptr && link->is_string()) next = path_of(link->get_string());
+    if (link != nullptr && link->is_string()) next = path_of_link(link->get_string());
   }
   return found;
 }

@@ -20,6 +20,9 @@ namespace json = boost::json;
 /// start a server if need be.
 using Locate = std::function<Result<Endpoint>(bool again)>;
 
+/// The path of a link that the server built from the address we reached it by.
+std::string path_of_link(std::string_view link);
+
 /// Talks to the server's routes as the owner, below one workspace. A server that went away is
 /// looked for again, which may start it: every request of ours may be repeated. One thread.
 class Client {

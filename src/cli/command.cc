@@ -52,8 +52,9 @@ std::span<const Flag> global_flags() { return kGlobalFlags; }
 
 std::vector<Command> all_commands() {
   std::vector<Command> commands;
-  for (const auto group : {run_commands(), job_commands(), data_commands(), environment_commands(),
-                           workspace_commands(), datastore_commands(), server_commands()}) {
+  for (const auto group : {run_commands(), job_commands(), compute_commands(), data_commands(),
+                           environment_commands(), workspace_commands(), datastore_commands(),
+                           site_commands(), node_commands(), server_commands()}) {
     commands.insert(commands.end(), group.begin(), group.end());
   }
   return commands;

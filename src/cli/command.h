@@ -80,10 +80,13 @@ std::vector<Command> all_commands();
 // One function for each group:
 std::span<const Command> run_commands();
 std::span<const Command> job_commands();
+std::span<const Command> compute_commands();
 std::span<const Command> data_commands();
 std::span<const Command> environment_commands();
 std::span<const Command> workspace_commands();
 std::span<const Command> datastore_commands();
+std::span<const Command> site_commands();
+std::span<const Command> node_commands();
 std::span<const Command> server_commands();
 
 }  // namespace berth::cli

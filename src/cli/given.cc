@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/given.h"
 
+#include <unistd.h>
+
 #include <charconv>
 #include <filesystem>
 
@@ -72,6 +74,28 @@ Status set_tags(Node& root, const std::vector<std::string>& pairs) {
   root.members.emplace_back("tags", std::move(tags));
   root.key_marks.emplace_back();
   return Done{};
+}
+
+Result<bool> is_certain(const Context& context, const std::string& question) {
+  if (context.arguments.has("yes")) return true;
+  if (!context.console.err_is_terminal || isatty(STDIN_FILENO) != 1) {
+    return fail(Code::InvalidArgument, "nobody to ask for confirmation; -y says yes");
+  }
+  (void)io::write_all(context.console.err_fd, printable(question) + " [y/N] ");
+  char answer[16] = {};
+  const ssize_t size = read(STDIN_FILENO, answer, sizeof answer - 1);
+  return size > 0 && (answer[0] == 'y' || answer[0] == 'Y');
+}
+
+Result<std::optional<std::int64_t>> number_flag(const Context& context, std::string_view key) {
+  if (!context.arguments.has(key)) return std::optional<std::int64_t>();
+  const std::string text = context.arguments.get(key);
+  std::int64_t number = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (read.ec == std::errc() && read.ptr == text.data() + text.size()) {
+    return std::optional<std::int64_t>(number);
+  }
+  return fail(Code::InvalidArgument, fmt::format("--{} takes a whole number, not '{}'", key, text));
 }
 
 Result<std::size_t> most_results(const Context& context) {

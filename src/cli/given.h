@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,6 +29,12 @@ Result<Document> load_document(const Context& context);
 void set_text(wire::yaml::Node& root, std::string_view key, const std::string& text);
 /// Puts --tags a=b c=d into the document.
 Status set_tags(wire::yaml::Node& root, const std::vector<std::string>& pairs);
+
+/// Asks on the terminal; elsewhere -y must have been given.
+Result<bool> is_certain(const Context& context, const std::string& question);
+
+/// A flag's value as a whole number; nothing when it was not given.
+Result<std::optional<std::int64_t>> number_flag(const Context& context, std::string_view key);
 
 /// How many elements a list command shows.
 Result<std::size_t> most_results(const Context& context);

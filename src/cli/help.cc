@@ -17,6 +17,7 @@ Start here:
   berth job list                            what ran, and how it ended
   berth job show NAME                       one job
   berth job download -n NAME --all          its logs and outputs
+  berth compute create -n pool              a cluster that grows from zero: berth run --on pool -- …
 
 A server is started in the background when none is running. Its state is in $BERTH_HOME,
 else ~/.local/share/berth.

@@ -2,12 +2,13 @@
 // berth run: a job without a file.
 #include <unistd.h>
 
-#include <charconv>
 #include <filesystem>
+#include <limits>
 #include <thread>
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/given.h"
 #include "cli/interrupt.h"
 #include "cli/quote.h"
 #include "cli/stream.h"
@@ -46,13 +47,13 @@ Result<std::map<std::string, std::string>> variables_of(const std::vector<std::s
   return variables;
 }
 
-Result<std::chrono::seconds> seconds_of(const std::string& text) {
-  std::int64_t seconds = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (read.ec != std::errc() || read.ptr != text.data() + text.size() || seconds <= 0) {
-    return fail(Code::InvalidArgument, fmt::format("--timeout takes seconds, not '{}'", text));
-  }
-  return std::chrono::seconds(seconds);
+/// A flag's value as a number from 1 up.
+Result<std::int64_t> positive(const Context& context, std::string_view key, std::int64_t otherwise,
+                              std::int64_t most) {
+  const auto number = TRY(number_flag(context, key));
+  if (!number) return otherwise;
+  if (*number >= 1 && *number <= most) return *number;
+  return fail(Code::InvalidArgument, fmt::format("--{} cannot be {}", key, *number));
 }
 
 /// What the words say, before anything is asked of the server.
@@ -66,7 +67,12 @@ Result<wire::yaml::JobFile> job_of(const Context& context) {
   file.job.spec.experiment_name =
       arguments.get("experiment-name", experiment_of(context.place.directory));
   file.job.spec.environment_variables = TRY(variables_of(arguments.all("env")));
-  if (arguments.has("timeout")) file.job.spec.timeout = TRY(seconds_of(arguments.get("timeout")));
+  if (arguments.has("timeout")) {
+    const std::int64_t seconds = TRY(positive(context, "timeout", 0, std::int64_t{1} << 40));
+    file.job.spec.timeout = std::chrono::seconds(seconds);
+  }
+  file.job.spec.resources.instance_count =
+      static_cast<int>(TRY(positive(context, "instances", 1, std::numeric_limits<int>::max())));
   if (arguments.has("no-code")) return file;
   file.code_path = wire::yaml::LocalPath{.path = arguments.has("code")
                                                      ? context.place.absolute(arguments.get("code"))
@@ -153,7 +159,8 @@ constexpr Flag kRunFlags[] = {
     {"-n,--name", Takes::Value, "NAME", "the job's name; one is made up otherwise"},
     {"--display-name", Takes::Value, "TEXT", "what lists show"},
     {"--env", Takes::EachTime, "NAME=VALUE", "an environment variable of the command"},
-    {"--on", Takes::Value, "TARGET", "where to run (local)"},
+    {"--on", Takes::Value, "TARGET", "where to run: local, or a cluster's name"},
+    {"--instances", Takes::Value, "N", "so many nodes of the cluster at once (1)"},
     {"--experiment-name", Takes::Value, "NAME", "its experiment; the folder's name otherwise"},
     {"--timeout", Takes::Value, "SECONDS", "cancel it after this long"},
     {"--code", Takes::Value, "PATH", "upload this folder or file instead of the current folder"},
@@ -174,7 +181,8 @@ One word behind -- is a shell line; several are a command and its arguments.)",
      .examples = R"(  berth run -- python3 train.py --rate 0.1
   berth run -- 'python3 prepare.py && python3 train.py'
   berth run --name first --env SEED=1 -- ./train.sh
-  berth run --no-code -- nvidia-smi)",
+  berth run --no-code -- nvidia-smi
+  berth run --on pool --instances 2 -- python3 train.py)",
      .flags = kRunFlags,
      .run = run,
      .takes_rest = true},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/stream.h"
 
+#include <charconv>
 #include <thread>
 
 #include "base/clock.h"
@@ -38,8 +39,9 @@ class Follower {
 
  private:
   Result<io::ClientResponse> ask() {
-    io::ClientRequest request{.url = client_.berth_path(fmt::format(
-                                  "/jobs/{}/log?offset={}&wait={}", job_, offset_, kWaitSeconds))};
+    io::ClientRequest request{
+        .url = client_.berth_path(fmt::format("/jobs/{}/log?offset={}&attempt={}&wait={}", job_,
+                                              offset_, attempt_, kWaitSeconds))};
     request.sink = [this](std::string_view bytes) -> Status {
       // Counted before a failure can end the exchange: what was written is not asked for again.
       written_ = write_(bytes);
@@ -57,6 +59,18 @@ class Follower {
       console_.progress(fmt::format("{}: {}", job_, status));
     }
     status_ = status;
+    follow_attempt(io::header(response.headers, "x-berth-log-attempt"));
+  }
+
+  /// A job whose attempt was taken from it begins again, and so does its log.
+  void follow_attempt(std::string_view text) {
+    int attempt = 0;
+    std::from_chars(text.data(), text.data() + text.size(), attempt);
+    if (attempt_ > 0 && attempt > attempt_) {
+      if (offset_ > 0) console_.note(fmt::format("{} runs again: attempt {}", job_, attempt));
+      offset_ = 0;
+    }
+    attempt_ = std::max(attempt, attempt_);
   }
 
   Status wait_for_server(const Error& error) {
@@ -77,6 +91,7 @@ class Follower {
   const std::string& job_;
   const std::function<Status(std::string_view)>& write_;
   std::uint64_t offset_ = 0;
+  int attempt_ = 0;  ///< Whose log offset_ is of; 0: none has begun.
   std::string status_{};
   bool ended_ = false;
   Status written_ = Done{};

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <unistd.h>
-
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/given.h"
@@ -103,18 +101,6 @@ Result<int> update(Context& context) {
     resource["tags"] = text_map(TRY(wire::yaml::as_text_map(*given, "tags")));
   }
   return print_one(context, TRY(context.client.put(path, resource)));
-}
-
-/// Asks on the terminal; elsewhere -y must have been given.
-Result<bool> is_certain(const Context& context, const std::string& question) {
-  if (context.arguments.has("yes")) return true;
-  if (!context.console.err_is_terminal || isatty(STDIN_FILENO) != 1) {
-    return fail(Code::InvalidArgument, "nobody to ask for confirmation; -y says yes");
-  }
-  (void)io::write_all(context.console.err_fd, printable(question) + " [y/N] ");
-  char answer[16] = {};
-  const ssize_t size = read(STDIN_FILENO, answer, sizeof answer - 1);
-  return size > 0 && (answer[0] == 'y' || answer[0] == 'Y');
 }
 
 Result<int> remove(Context& context) {

@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
+
+#include "core/distribution.h"
 
 namespace berth::core {
 namespace {
@@ -26,11 +29,18 @@ Verdict judge_exit(const model::Outcome& outcome) {
       .error = {{"ExitCode", fmt::format("the command exited with code {}", outcome.exit_code)}}};
 }
 
+std::string lost_node(const model::Job& job) {
+  for (const model::Member& member : job.members) {
+    if (member.outcome && member.outcome->ending == Ending::Lost) return member.node.text;
+  }
+  return model::head_node(job).text;
+}
+
 Verdict judge_lost(const model::Job& job, const model::Outcome& outcome) {
   // Nobody will ever know how it went, but it is gone, and that is what the user asked for.
   if (job.cancel_requested) return {.status = JobStatus::Canceled};
   const std::string why = or_else(outcome.message, "the node is gone");
-  return {.error = {{"Lost", fmt::format("node '{}' lost the attempt: {}", job.node.text, why)}}};
+  return {.error = {{"Lost", fmt::format("node '{}' lost the attempt: {}", lost_node(job), why)}}};
 }
 
 Verdict judge_timeout(const model::Job& job) {
@@ -53,7 +63,70 @@ Verdict judge_memory(const model::Outcome& outcome) {
   return {.error = {{"OutOfMemory", std::move(message)}}};
 }
 
+bool went_well(const model::Outcome& outcome) {
+  return outcome.ending == Ending::Exited && outcome.exit_code == 0;
+}
+
+/// What a member did by itself, or had done to it by the machine.
+bool is_own_failure(const model::Outcome& outcome) {
+  return !went_well(outcome) && outcome.ending != Ending::Stopped && outcome.ending != Ending::Lost;
+}
+
+bool any_ended(const model::Job& job, Ending ending) {
+  return std::ranges::any_of(job.members, [&](const model::Member& member) {
+    return member.outcome && member.outcome->ending == ending;
+  });
+}
+
+bool is_mpi(const model::Job& job) {
+  const auto distribution = read_distribution(job.spec);
+  return distribution && distribution->framework == Framework::Mpi;
+}
+
+/// Of the members that failed by themselves, the one that did so first; nullptr when none did.
+const model::Member* first_failure(const model::Job& job) {
+  const model::Member* first = nullptr;
+  for (const model::Member& member : job.members) {
+    if (!member.outcome || !is_own_failure(*member.outcome)) continue;
+    if (first == nullptr || member.ended_at < first->ended_at) first = &member;
+  }
+  return first;
+}
+
 }  // namespace
+
+model::Outcome combine(const model::Job& job) {
+  const model::Member& head = job.members.front();
+  if (is_mpi(job) && head.outcome->ending != Ending::Stopped) return *head.outcome;
+  if (const model::Member* failed = first_failure(job)) return *failed->outcome;
+  for (const Ending ending : {Ending::Stopped, Ending::Lost}) {
+    for (const model::Member& member : job.members) {
+      if (member.outcome->ending == ending) return *member.outcome;
+    }
+  }
+  return *head.outcome;
+}
+
+bool was_taken(const model::Job& job) {
+  if (job.cancel_requested) return false;
+  const bool head_is_done =
+      is_mpi(job) && job.members.front().outcome && went_well(*job.members.front().outcome);
+  if (head_is_done) return false;
+  return any_ended(job, Ending::Lost) || (job.is_yielding && any_ended(job, Ending::Stopped));
+}
+
+std::vector<model::NodeId> members_to_stop(const model::Job& job) {
+  const bool any_bad = std::ranges::any_of(job.members, [](const model::Member& member) {
+    return member.outcome && !went_well(*member.outcome);
+  });
+  const bool head_is_done = is_mpi(job) && !job.members.empty() && job.members.front().outcome;
+  std::vector<model::NodeId> nodes;
+  if (!any_bad && !head_is_done && !job.cancel_requested && !job.is_yielding) return nodes;
+  for (const model::Member& member : job.members) {
+    if (!member.outcome) nodes.push_back(member.node);
+  }
+  return nodes;
+}
 
 Verdict judge(const model::Job& job, const model::Outcome& outcome) {
   switch (outcome.ending) {
@@ -66,6 +139,9 @@ Verdict judge(const model::Job& job, const model::Outcome& outcome) {
     case Ending::Stopped: return judge_stop(job, outcome);
     case Ending::NotStarted:
       return {.error = {{"NotStarted", or_else(outcome.message, "the job could not be started")}}};
+    case Ending::Undelivered:
+      return {.error = {{"OutputsNotKept",
+                         or_else(outcome.message, "the job's outputs could not be kept")}}};
     case Ending::Lost: return judge_lost(job, outcome);
   }
   return judge_lost(job, outcome);

@@ -22,12 +22,19 @@ std::vector<std::string_view> references(std::string_view command);
 Result<std::string> expand(std::string_view command, const model::JobSpec& spec,
                            const std::function<std::string(std::string_view path)>& value_of);
 
+/// A compute target that a job may name, and what it can hold.
+struct ComputeChoice {
+  std::string name{};
+  int max_nodes = 1;
+  std::optional<std::chrono::seconds> time_limit{};  ///< Of its nodes, where their site has one.
+};
+
 /// Checks everything about a job that can be checked before it runs: its command and names, the
 /// references of inputs and outputs, the expressions, limits and resources. The error's target
 /// names the field. Returns warnings (a literal with shell metacharacters, a reserved variable, …).
-/// `targets` are the compute targets of the workspace.
+/// `choices` are the compute targets of the workspace.
 Result<std::vector<std::string>> validate(const model::JobSpec& spec,
-                                          std::span<const std::string> targets);
+                                          std::span<const ComputeChoice> choices);
 
 /// The environment variables Berth itself sets; a job's own of the same name give way, with a
 /// warning.

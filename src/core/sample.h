@@ -30,7 +30,37 @@ inline void join(State& state, const std::string& node, int slots) {
 }
 
 inline void place(State& state, const std::string& job, const std::string& node, int second = 1) {
-  apply_event(state, JobPlaced{.job = key(job), .node = {node}, .at = at(second)});
+  apply_event(state, JobPlaced{.job = key(job), .nodes = {{node}}, .at = at(second)});
+}
+
+/// Sites, sizes and a machine of eight cores, as a server has them.
+inline State with_sites() {
+  State state;
+  state.settings = {.local_slots = 2,
+                    .machine_cores = 8,
+                    .machine_memory_mib = 64 * 1024,
+                    .sizes = model::built_in_sizes()};
+  apply_event(state, SiteMade{{.name = "local", .capacity = {.nodes = 8}}});
+  return state;
+}
+
+inline model::ComputeKey compute_key(const std::string& name) { return {kWorkspace, name}; }
+
+inline void make_cluster(State& state, const std::string& name, model::ScaleSettings scale,
+                         model::Tier tier = model::Tier::Dedicated) {
+  apply_event(state, ComputeMade{{.key = compute_key(name),
+                                  .name = name,
+                                  .site = "local",
+                                  .size = "Standard_DS3_v2",
+                                  .tier = tier,
+                                  .scale = scale}});
+}
+
+/// A job for the cluster, on so many of its nodes at once.
+inline void submit_to(State& state, const std::string& cluster, const std::string& name,
+                      int nodes = 1, int priority = 2) {
+  submit(state, name,
+         {.compute = cluster, .resources = {.instance_count = nodes}, .priority = priority});
 }
 
 }  // namespace berth::core::sample

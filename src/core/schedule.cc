@@ -1,118 +1,235 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/schedule.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <limits>
+#include <tuple>
+
+#include "core/placement.h"
+#include "core/room.h"
 
 namespace berth::core {
 namespace {
 
-using model::JobStatus;
 using model::NodeStatus;
 
-std::size_t taken_slots(const State& state, const model::NodeId& node) {
-  const auto held = state.held.find(node);
-  return held == state.held.end() ? 0 : held->second.size();
+const TargetIndex& index_of(const State& state, const std::string& target) {
+  static const TargetIndex kNothing;
+  const auto found = state.targets.find(target);
+  return found == state.targets.end() ? kNothing : found->second;
 }
 
-std::size_t slots_of(const model::Node& node) {
-  return static_cast<std::size_t>(std::max(node.slots, 0));
+bool waits(const State& state, const std::string& target) {
+  const auto first = Placement::first_in_line(state, target);
+  return first != state.queue.end() && first->target == target;
 }
 
-std::size_t free_slots(const State& state, const model::Node& node) {
-  const std::size_t taken = taken_slots(state, node.id);
-  return slots_of(node) - std::min(taken, slots_of(node));
-}
+/// Growth of the clusters, one after the other: dedicated before low priority, then as their first
+/// jobs stand in line. What one takes of a site the next does not have.
+class Growth {
+ public:
+  Growth(const State& state, Plan& plan, WallTime now) : state_(state), plan_(plan), now_(now) {}
 
-struct Capacity {
-  std::size_t total = 0;  ///< Slots of nodes that are ready.
-  std::size_t taken = 0;
-  bool any_starting = false;
-  bool any_detached = false;
+  void run() {
+    for (const model::Compute* compute : in_order()) grow(*compute);
+  }
+
+ private:
+  std::vector<const model::Compute*> in_order() const {
+    std::vector<const model::Compute*> computes;
+    for (const auto& [key, compute] : state_.computes) {
+      if (!compute.is_deleting) computes.push_back(&compute);
+    }
+    std::ranges::stable_sort(computes, {}, [this](const model::Compute* compute) {
+      const std::string target = target_of(compute->key);
+      const auto first = Placement::first_in_line(state_, target);
+      const bool has_queue = first != state_.queue.end() && first->target == target;
+      return std::tuple(compute->tier, !has_queue, has_queue ? first->urgency : 0,
+                        has_queue ? first->sequence : 0);
+    });
+    return computes;
+  }
+
+  void grow(const model::Compute& compute) {
+    const TargetIndex& index = index_of(state_, target_of(compute.key));
+    int missing = wanted_nodes(state_, compute) - index.staying;
+    for (auto node = index.recallable.begin(); missing > 0 && node != index.recallable.end();
+         ++node, --missing) {
+      plan_.recall.push_back(*node);
+    }
+    const std::optional<model::Node> blank = blank_node(state_, compute);
+    if (missing <= 0 || !blank) return;
+    const model::Site& site = state_.sites.at(compute.site);
+    const int gpus = size_of(state_, compute)->gpus;
+    SiteUse& use = use_.try_emplace(compute.site, use_of(state_, compute.site)).first->second;
+    for (; missing > 0; --missing) {
+      model::Node node = *blank;
+      node.requested_at = now_;
+      if (!take_room(site, use, node, gpus)) break;
+      plan_.request.push_back(std::move(node));
+    }
+    if (missing > 0) make_room(compute, *blank, gpus, missing);
+  }
+
+  /// Nodes of others that are on their way out count as room to come; when that is not enough, idle
+  /// ones that nobody needs go, and for a dedicated cluster low-priority ones are taken.
+  void make_room(const model::Compute& compute, const model::Node& blank, int gpus, int missing) {
+    const model::Site& site = state_.sites.at(compute.site);
+    SiteUse future = use_.at(compute.site);
+    for (const auto& [key, other] : state_.computes) {
+      if (other.site == compute.site) subtract_leaving(other, future);
+    }
+    const auto fits = [&] { return how_many_fit(site, future, blank, gpus, missing) >= missing; };
+    for (const auto& [key, other] : state_.computes) {
+      if (other.site == compute.site && key != compute.key) free_idle(other, future, fits);
+    }
+    if (compute.tier != model::Tier::Dedicated) return;
+    for (const model::Node* victim : low_priority_nodes(compute.site)) {
+      if (fits()) return;
+      plan_.preempt.push_back(victim->id);
+      taken_.insert(victim->id);
+      free_room(future, *victim);
+    }
+  }
+
+  void subtract_leaving(const model::Compute& other, SiteUse& future) const {
+    const TargetIndex& index = index_of(state_, target_of(other.key));
+    if (index.staying == static_cast<int>(index.nodes.size()) && taken_.empty()) return;
+    for (const model::NodeId& id : index.nodes) {
+      const model::Node& node = state_.nodes.at(id);
+      const bool is_going = node.status == NodeStatus::Leaving ||
+                            node.status == NodeStatus::Preempted || taken_.contains(id);
+      if (is_going) free_room(future, node);
+    }
+  }
+
+  static int how_many_fit(const model::Site& site, SiteUse use, const model::Node& blank, int gpus,
+                          int at_most) {
+    int count = 0;
+    model::Node node = blank;
+    while (count < at_most && take_room(site, use, node, gpus)) ++count;
+    return count;
+  }
+
+  template <typename Fits>
+  void free_idle(const model::Compute& other, SiteUse& future, const Fits& fits) {
+    const TargetIndex& index = index_of(state_, target_of(other.key));
+    int spare = index.staying - wanted_nodes(state_, other);
+    for (auto id = index.vacant.begin(); id != index.vacant.end() && spare > 0 && !fits(); ++id) {
+      if (state_.held.contains(*id) || !taken_.insert(*id).second) continue;
+      plan_.release.push_back(*id);
+      free_room(future, state_.nodes.at(*id));
+      --spare;
+    }
+  }
+
+  /// Those that lose least first: not there yet, idle, then the ones whose job began last.
+  std::vector<const model::Node*> low_priority_nodes(const std::string& site) const {
+    std::vector<const model::Node*> nodes;
+    for (const auto& [key, compute] : state_.computes) {
+      if (compute.site != site || compute.tier != model::Tier::LowPriority) continue;
+      for (const model::NodeId& id : index_of(state_, target_of(key)).nodes) {
+        const model::Node& node = state_.nodes.at(id);
+        const bool is_going =
+            node.status == NodeStatus::Leaving || node.status == NodeStatus::Preempted;
+        if (!is_going && !taken_.contains(id)) nodes.push_back(&node);
+      }
+    }
+    std::ranges::stable_sort(nodes, {}, [this](const model::Node* node) {
+      const auto held = state_.held.find(node->id);
+      if (held == state_.held.end())
+        return std::tuple(node->joined_at.has_value(), std::int64_t{0});
+      const auto& job = state_.jobs.at(*held->second.begin());
+      return std::tuple(true, job.placed_at->time_since_epoch().count());
+    });
+    // Stable, so idle ones (0) stand before any that has a job; of those the youngest goes first.
+    const auto busy = std::ranges::find_if(
+        nodes, [this](const model::Node* node) { return state_.held.contains(node->id); });
+    std::reverse(busy, nodes.end());
+    return nodes;
+  }
+
+  const State& state_;
+  Plan& plan_;
+  WallTime now_;
+  std::map<std::string, SiteUse> use_{};
+  std::set<model::NodeId> taken_{};
 };
 
-Capacity capacity_of(const State& state, const std::string& target) {
-  Capacity capacity;
-  for (const auto& [id, node] : state.nodes) {
-    if (node.target != target) continue;
-    capacity.any_starting |= node.status == NodeStatus::Requested;
-    capacity.any_detached |= node.status == NodeStatus::Detached;
-    if (node.status != NodeStatus::Ready) continue;
-    capacity.total += slots_of(node);
-    capacity.taken += slots_of(node) - free_slots(state, node);
+void plan_local(const State& state, Plan& plan, WallTime now) {
+  if (!waits(state, kLocalTarget)) return;
+  plan.place = Placement(state, kLocalTarget, now).run();
+  // A node that leaves counts until it is gone: the next one will bear the same id.
+  const TargetIndex& index = index_of(state, kLocalTarget);
+  if (!index.nodes.empty()) {
+    plan.recall.assign(index.recallable.begin(), index.recallable.end());
+    return;
   }
-  return capacity;
+  plan.request.push_back({.id = {kLocalTarget},
+                          .target = kLocalTarget,
+                          .slots = state.settings.local_slots,
+                          .requested_at = now});
 }
 
-/// The most urgent job that waits for the target, or whatever sorts behind all of them.
-std::set<QueueEntry>::const_iterator first_in_line(const State& state, const std::string& target) {
-  return state.queue.lower_bound({.target = target, .urgency = std::numeric_limits<int>::min()});
-}
-
-std::string ahead_of(const State& state, const model::Job& job) {
-  auto entry = first_in_line(state, target_of(job.spec));
-  std::size_t ahead = 0;
-  for (; entry != state.queue.end() && entry->job != job.key; ++entry) ++ahead;
-  if (ahead == 0) return "it is the next";
-  return ahead == 1 ? "1 job is ahead of it" : fmt::format("{} jobs are ahead of it", ahead);
-}
-
-std::string explain_wait(const State& state, const model::Job& job, int local_slots) {
-  const std::string target = target_of(job.spec);
-  const Capacity capacity = capacity_of(state, target);
-  const std::string ahead = ahead_of(state, job);
-  if (capacity.total > capacity.taken) return fmt::format("is about to start on '{}'", target);
-  if (capacity.total > 0) {
-    return fmt::format("waits for a free slot on '{}': {} of {} are taken; {}", target,
-                       capacity.taken, capacity.total, ahead);
+void plan_cluster(const State& state, const model::Compute& compute, Plan& plan, WallTime now) {
+  const std::string target = target_of(compute.key);
+  if (!waits(state, target)) {
+    const bool is_done = compute.is_deleting && index_of(state, target).nodes.empty();
+    if (is_done) plan.remove.push_back(compute.key);
+    return;
   }
-  if (capacity.any_detached) {
-    return fmt::format("waits for the node of '{}' to connect again; {}", target, ahead);
-  }
-  if (capacity.any_starting) {
-    return fmt::format("waits for the node of '{}', which is starting; {}", target, ahead);
-  }
-  return fmt::format("waits for a node of '{}' with {} slots to be started; {}", target,
-                     local_slots, ahead);
+  if (compute.is_deleting || index_of(state, target).vacant.empty()) return;
+  Placement placement(state, target, now);
+  std::ranges::move(placement.run(), std::back_inserter(plan.place));
+  std::ranges::move(placement.short_lived(), std::back_inserter(plan.release));
 }
 
 }  // namespace
 
-Plan plan(const State& state, int local_slots, WallTime now) {
-  Plan plan;
-  auto next = first_in_line(state, kLocalTarget);
-  const auto waits = [&] { return next != state.queue.end() && next->target == kLocalTarget; };
-  if (!waits()) return plan;
+int wanted_nodes(const State& state, const model::Compute& compute) {
+  const TargetIndex& index = index_of(state, target_of(compute.key));
+  if (compute.is_deleting) return index.busy;
+  const std::int64_t wanted = index.busy + index.wanted_nodes;
+  return static_cast<int>(
+      std::clamp<std::int64_t>(wanted, compute.scale.min_nodes, compute.scale.max_nodes));
+}
 
-  bool has_node = false;
-  for (const auto& [id, node] : state.nodes) {
-    if (node.target != kLocalTarget) continue;
-    // A node that leaves counts until it is gone: the next one will bear the same id.
-    has_node = true;
-    if (node.status != NodeStatus::Ready) continue;
-    for (std::size_t free = free_slots(state, node); free > 0 && waits(); --free, ++next) {
-      plan.place.push_back({.job = next->job, .node = id, .at = now});
-    }
-  }
-  if (!has_node) {
-    plan.request.push_back(
-        {.id = {kLocalTarget}, .target = kLocalTarget, .slots = local_slots, .requested_at = now});
-  }
+Plan plan(const State& state, WallTime now) {
+  Plan plan;
+  plan_local(state, plan, now);
+  for (const auto& [key, compute] : state.computes) plan_cluster(state, compute, plan, now);
+  Growth(state, plan, now).run();
   return plan;
 }
 
-std::string explain(const State& state, const model::Job& job, int local_slots) {
-  if (is_terminal(job.status)) return "is over";
-  switch (job.status) {
-    case JobStatus::Queued: return explain_wait(state, job, local_slots);
-    case JobStatus::Starting:
-    case JobStatus::Preparing: return fmt::format("is being prepared by node '{}'", job.node.text);
-    case JobStatus::CancelRequested:
-      return fmt::format("is being stopped on node '{}'", job.node.text);
-    default: return "";
+std::vector<model::NodeId> surplus(const State& state, const IdleSince& idle_since,
+                                   Duration local_idle, TimePoint now) {
+  std::vector<model::NodeId> nodes;
+  const auto has_idled = [&](const model::NodeId& id, Duration limit) {
+    const auto since = idle_since.find(id);
+    return since != idle_since.end() && now - since->second >= limit;
+  };
+  for (const model::NodeId& id : index_of(state, kLocalTarget).vacant) {
+    if (!state.held.contains(id) && has_idled(id, local_idle)) nodes.push_back(id);
   }
+  for (const auto& [key, compute] : state.computes) {
+    const TargetIndex& index = index_of(state, target_of(key));
+    int spare = index.staying - wanted_nodes(state, compute);
+    // What was asked for and has not come yet is not wanted any more: it need not come.
+    for (auto id = index.nodes.begin(); id != index.nodes.end() && spare > 0; ++id) {
+      const NodeStatus status = state.nodes.at(*id).status;
+      if (status != NodeStatus::Requested && status != NodeStatus::Preparing) continue;
+      nodes.push_back(*id);
+      --spare;
+    }
+    const bool at_once = compute.is_deleting || index.staying > compute.scale.max_nodes;
+    const Duration limit = at_once ? Duration(0) : Duration(compute.scale.idle_before_scale_down);
+    for (auto id = index.vacant.begin(); id != index.vacant.end() && spare > 0; ++id) {
+      if (state.held.contains(*id) || !has_idled(*id, limit)) continue;
+      nodes.push_back(*id);
+      --spare;
+    }
+  }
+  return nodes;
 }
 
 }  // namespace berth::core

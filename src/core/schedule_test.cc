@@ -16,15 +16,26 @@ using sample::key;
 
 std::vector<std::string> placed(const State& state) {
   std::vector<std::string> names;
-  for (const JobPlaced& placement : plan(state, 2, at(1)).place)
-    names.push_back(placement.job.name);
+  for (const JobPlaced& placement : plan(state, at(1)).place) names.push_back(placement.job.name);
   return names;
 }
 
 void carry_out(State& state) {
-  const Plan next = plan(state, 2, at(1));
+  const Plan next = plan(state, at(1));
   for (const model::Node& node : next.request) apply_event(state, NodeRequested{node});
   for (const JobPlaced& placement : next.place) apply_event(state, placement);
+}
+
+TEST(Schedule, ANodeThatWorksAheadHoldsMoreThanItRunsUntilItJoinsAgain) {
+  State state;
+  sample::join(state, "local", 1);
+  for (const char* const name : {"a", "b", "c"}) sample::submit(state, name);
+  apply_event(state, NodeWorksAhead{.node = {"local"}, .attempts = 1});
+  EXPECT_EQ(placed(state), (std::vector<std::string>{"a", "b"}));
+
+  apply_event(state, NodeJoined{.node = {"local"}, .slots = 1});
+
+  EXPECT_EQ(placed(state), std::vector<std::string>{"a"});
 }
 
 TEST(Schedule, PlacesByPriorityThenAge) {
@@ -45,7 +56,7 @@ TEST(Schedule, FillsOnlyTheFreeSlots) {
   carry_out(state);
 
   EXPECT_TRUE(placed(state).empty());
-  apply_event(state, JobEnded{.job = key("a"), .attempt = 1});
+  apply_event(state, JobEnded{.job = key("a"), .attempt = 1, .node = {"local"}});
   EXPECT_EQ(placed(state), std::vector<std::string>{"c"});
 }
 
@@ -64,27 +75,30 @@ TEST(Schedule, PlacesNothingOnANodeThatIsNotReady) {
 
 TEST(Schedule, RequestsANodeWhenWorkWaitsAndThereIsNone) {
   State state;
-  EXPECT_TRUE(plan(state, 4, at(1)).request.empty());
+  state.settings.local_slots = 4;
+  EXPECT_TRUE(plan(state, at(1)).request.empty());
   sample::submit(state, "a");
 
-  const Plan first = plan(state, 4, at(1));
+  const Plan first = plan(state, at(1));
   ASSERT_EQ(first.request.size(), 1u);
   EXPECT_EQ(first.request[0].id.text, "local");
   EXPECT_EQ(first.request[0].target, "local");
   EXPECT_EQ(first.request[0].slots, 4);
 
   apply_event(state, NodeRequested{first.request[0]});
-  EXPECT_TRUE(plan(state, 4, at(2)).request.empty());
+  EXPECT_TRUE(plan(state, at(2)).request.empty());
 }
 
 TEST(Schedule, WaitsForALeavingNodeToBeGoneBeforeItRequestsTheNext) {
   State state;
   sample::join(state, "local", 2);
   apply_event(state, NodeToldToLeave{.node = {"local"}});
+  apply_event(state, NodeDismissed{.node = {"local"}});
   sample::submit(state, "a");
-  EXPECT_TRUE(plan(state, 2, at(1)).request.empty());
+  EXPECT_TRUE(plan(state, at(1)).request.empty());
+  EXPECT_TRUE(plan(state, at(1)).recall.empty());
   apply_event(state, NodeGone{.node = {"local"}});
-  EXPECT_EQ(plan(state, 2, at(1)).request.size(), 1u);
+  EXPECT_EQ(plan(state, at(1)).request.size(), 1u);
 }
 
 TEST(Schedule, LeavesJobsOfOtherTargetsAlone) {
@@ -103,14 +117,15 @@ TEST(Schedule, ANodeThatCameBackSmallerIsNotOverfilled) {
   carry_out(state);
   apply_event(state, NodeJoined{.node = {"local"}, .slots = 1});
   EXPECT_TRUE(placed(state).empty());
-  apply_event(state, JobEnded{.job = key("a"), .attempt = 1});
+  apply_event(state, JobEnded{.job = key("a"), .attempt = 1, .node = {"local"}});
   EXPECT_TRUE(placed(state).empty());
 }
 
 TEST(Explain, SaysWhatAJobWaitsFor) {
   State state;
+  state.settings.local_slots = 2;
   for (const char* name : {"a", "b", "c", "d", "e"}) sample::submit(state, name);
-  const auto why = [&](const char* name) { return explain(state, state.jobs.at(key(name)), 2); };
+  const auto why = [&](const char* name) { return explain(state, state.jobs.at(key(name))); };
 
   EXPECT_EQ(why("a"), "waits for a node of 'local' with 2 slots to be started; it is the next");
   carry_out(state);
@@ -123,11 +138,13 @@ TEST(Explain, SaysWhatAJobWaitsFor) {
   apply_event(state, NodeDetached{.node = {"local"}});
   EXPECT_EQ(why("c"), "waits for the node of 'local' to connect again; it is the next");
 
-  apply_event(state, JobAdvanced{.job = key("a"), .attempt = 1, .status = JobStatus::Running});
+  apply_event(
+      state,
+      JobAdvanced{.job = key("a"), .attempt = 1, .node = {"local"}, .status = JobStatus::Running});
   EXPECT_EQ(why("a"), "");
   apply_event(state, JobCancelRequested{.job = key("a")});
   EXPECT_EQ(why("a"), "is being stopped on node 'local'");
-  apply_event(state, JobEnded{.job = key("a"), .attempt = 1});
+  apply_event(state, JobEnded{.job = key("a"), .attempt = 1, .node = {"local"}});
   EXPECT_EQ(why("a"), "is over");
 }
 
@@ -139,11 +156,14 @@ Event random_event(std::mt19937& random, std::int64_t& sequence) {
     case 0:
     case 1:
       return JobSubmitted{{.key = job, .sequence = ++sequence, .spec = {.priority = 1 + pick(3)}}};
-    case 2: return JobAdvanced{.job = job, .attempt = pick(3), .status = reports[pick(3)]};
+    case 2:
+      return JobAdvanced{
+          .job = job, .attempt = pick(3), .node = {"local"}, .status = reports[pick(3)]};
     case 3:
       return JobEnded{.job = job,
                       .attempt = pick(3),
-                      .outcome = {.ending = static_cast<model::Ending>(pick(7))}};
+                      .node = {"local"},
+                      .outcome = {.ending = static_cast<model::Ending>(pick(8))}};
     case 4: return JobCancelRequested{.job = job};
     case 5: return NodeJoined{.node = {"local"}, .slots = 2};
     case 6: return NodeDetached{.node = {"local"}};
@@ -158,6 +178,7 @@ TEST(RandomHistories, KeepEveryInvariantAndNeverOverfillANode) {
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
     State state;
+    state.settings.local_slots = 2;
     std::int64_t sequence = 0;
     for (int step = 0; step < 80; ++step) {
       const Touched touched = apply_event(state, random_event(random, sequence));

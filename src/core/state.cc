@@ -1,49 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
+// What events do to workspaces and jobs; state_nodes.cc has nodes, computes and sites.
 #include "core/state.h"
 
 #include <fmt/format.h>
 
-#include "base/check.h"
+#include <algorithm>
+
+#include "base/text.h"
+#include "core/apply.h"
 #include "core/ending.h"
+#include "core/index.h"
 
 namespace berth::core {
-namespace {
 
 using model::JobStatus;
-using model::NodeStatus;
 
-/// Has a slot of a node, from its placement to its end.
-bool holds_node(const model::Job& job) { return !job.node.text.empty(); }
-
-QueueEntry entry_of(const model::Job& job) {
-  return {.target = target_of(job.spec),
-          .urgency = -job.spec.priority,
-          .sequence = job.sequence,
-          .job = job.key};
-}
-
-void index(State& state, const model::Job& job) {
-  if (job.status == JobStatus::Queued) state.queue.insert(entry_of(job));
-  if (holds_node(job)) state.held[job.node].insert(job.key);
-}
-
-void unindex(State& state, const model::Job& job) {
-  if (job.status == JobStatus::Queued) state.queue.erase(entry_of(job));
-  const auto held = state.held.find(job.node);
-  if (held == state.held.end()) return;
-  held->second.erase(job.key);
-  if (held->second.empty()) state.held.erase(held);
-}
-
-model::Job* find(State& state, const model::JobKey& key) {
-  const auto found = state.jobs.find(key);
-  return found == state.jobs.end() ? nullptr : &found->second;
-}
-
-model::Node* find(State& state, const model::NodeId& id) {
-  const auto found = state.nodes.find(id);
-  return found == state.nodes.end() ? nullptr : &found->second;
-}
+namespace {
 
 /// How far an attempt has come; nothing that is not part of that way has a place on it.
 int progress(JobStatus status) {
@@ -56,15 +28,107 @@ int progress(JobStatus status) {
   }
 }
 
+/// The attempt is as far as the last of its members.
+JobStatus status_of_members(const model::Job& job) {
+  JobStatus slowest = JobStatus::Finalizing;
+  for (const model::Member& member : job.members) {
+    if (!member.outcome && progress(member.status) < progress(slowest)) slowest = member.status;
+  }
+  return slowest;
+}
+
+/// The member that a report is about, unless the report is of another attempt or comes late.
+model::Member* reporting_member(model::Job* job, int attempt, const model::NodeId& node) {
+  if (job == nullptr || job->attempt != attempt) return nullptr;
+  for (model::Member& member : job->members) {
+    if (member.node == node && !member.outcome) return &member;
+  }
+  return nullptr;
+}
+
+/// What the job had of each of its nodes; only clusters cost anything.
+std::vector<model::Usage> usage_of(const State& state, const model::Job& job, WallTime now) {
+  std::vector<model::Usage> all;
+  const model::Compute* compute = compute_of(state, target_of(job));
+  if (compute == nullptr || !job.placed_at) return all;
+  for (const model::Member& member : job.members) {
+    const auto node = state.nodes.find(member.node);
+    all.push_back({.workspace = job.key.workspace,
+                   .compute = compute->name,
+                   .node = member.node.text,
+                   .job = job.key.name,
+                   .attempt = job.attempt,
+                   .size = compute->size,
+                   .tier = compute->tier,
+                   .price_per_hour = node == state.nodes.end() ? 0 : node->second.price_per_hour,
+                   .began_at = *job.placed_at,
+                   .ended_at = now});
+  }
+  return all;
+}
+
+void queue_again(State& state, model::Job& job, std::string reason, WallTime at) {
+  unindex(state, job);
+  job.status = JobStatus::Queued;
+  job.members.clear();
+  job.is_yielding = false;
+  job.requeues += 1;
+  job.requeue_reason = std::move(reason);
+  job.started_at.reset();
+  job.placed_at.reset();
+  job.modified_at = at;
+  index(state, job);
+}
+
 void end(State& state, model::Job& job, const model::Outcome& outcome, WallTime at) {
   Verdict verdict = judge(job, outcome);
+  if (was_taken(job) && outcome.ending == model::Ending::Stopped) {
+    verdict = {.error = {{"Preempted", job.requeue_reason}}};
+  }
+  if (was_taken(job) && job.requeues > 0) {
+    verdict.error->message +=
+        fmt::format("; it had been queued again {} times already", job.requeues);
+  }
   unindex(state, job);
   job.status = verdict.status;
   job.error = std::move(verdict.error);
   job.outcome = outcome;
-  job.node = {};
+  job.members.clear();
+  job.is_yielding = false;
   job.ended_at = at;
   job.modified_at = at;
+}
+
+std::string reason_of_requeue(const model::Job& job) {
+  for (const model::Member& member : job.members) {
+    if (member.outcome && member.outcome->ending == model::Ending::Lost) {
+      return fmt::format("node '{}' was lost: {}", member.node.text, member.outcome->message);
+    }
+  }
+  return job.requeue_reason;
+}
+
+}  // namespace
+
+void end_member(State& state, model::Job& job, const model::NodeId& node,
+                const model::Outcome& outcome, WallTime at, Touched& touched) {
+  model::Member* member = reporting_member(&job, job.attempt, node);
+  if (member == nullptr) return;
+  member->outcome = outcome;
+  member->ended_at = at;
+  job.modified_at = at;
+  touched.jobs.insert(job.key);
+  const bool all_ended = std::ranges::all_of(
+      job.members, [](const model::Member& each) { return each.outcome.has_value(); });
+  if (!all_ended) return;
+  std::ranges::move(usage_of(state, job, at), std::back_inserter(touched.usage));
+  const bool may_repeat =
+      target_of(job) != kLocalTarget && job.requeues < state.settings.max_requeues;
+  if (was_taken(job) && may_repeat) {
+    queue_again(state, job, reason_of_requeue(job), at);
+  } else {
+    end(state, job, combine(job), at);
+  }
 }
 
 Touched on(State& state, const WorkspaceMade& event) {
@@ -90,7 +154,7 @@ Touched on(State& state, const JobSubmitted& event) {
   model::Job& job = place->second;
   job.status = JobStatus::Queued;
   job.attempt = 0;
-  job.node = {};
+  job.members.clear();
   index(state, job);
   return {.jobs = {job.key}};
 }
@@ -109,12 +173,15 @@ Touched on(State& state, const JobRelabelled& event) {
 
 Touched on(State& state, const JobPlaced& event) {
   model::Job* job = find(state, event.job);
-  if (job == nullptr || job->status != JobStatus::Queued) return {};
-  if (find(state, event.node) == nullptr) return {};
+  if (job == nullptr || job->status != JobStatus::Queued || event.nodes.empty()) return {};
+  const bool all_there = std::ranges::all_of(
+      event.nodes, [&](const model::NodeId& node) { return state.nodes.contains(node); });
+  if (!all_there) return {};
   unindex(state, *job);
   job->status = JobStatus::Starting;
   job->attempt += 1;
-  job->node = event.node;
+  for (const model::NodeId& node : event.nodes) job->members.push_back({.node = node});
+  job->placed_at = event.at;
   job->modified_at = event.at;
   index(state, *job);
   return {.jobs = {event.job}};
@@ -122,13 +189,42 @@ Touched on(State& state, const JobPlaced& event) {
 
 Touched on(State& state, const JobAdvanced& event) {
   model::Job* job = find(state, event.job);
-  if (job == nullptr || !holds_node(*job) || job->attempt != event.attempt) return {};
-  const bool starts = progress(event.status) >= progress(JobStatus::Running) && !job->started_at;
-  const bool moves = progress(event.status) > progress(job->status) && !job->cancel_requested;
-  if (!starts && !moves) return {};
+  model::Member* member = reporting_member(job, event.attempt, event.node);
+  if (member == nullptr || progress(event.status) <= progress(member->status)) return {};
+  member->status = event.status;
+  const JobStatus reached = status_of_members(*job);
+  const bool starts = progress(reached) >= progress(JobStatus::Running) && !job->started_at;
+  const bool moves = progress(reached) > progress(job->status) && !job->cancel_requested;
   if (starts) job->started_at = event.at;
-  if (moves) job->status = event.status;
+  if (moves) job->status = reached;
   job->modified_at = event.at;
+  return {.jobs = {event.job}};
+}
+
+Touched on(State& state, const MemberPrepared& event) {
+  model::Job* job = find(state, event.job);
+  model::Member* member = reporting_member(job, event.attempt, event.node);
+  if (member == nullptr) return {};
+  // Once its peers were told to go, an address must not change under them.
+  const bool is_known = member->port != 0;
+  if (is_known && (member->port == event.port || progress(member->status) > 2)) return {};
+  member->address = event.address;
+  member->port = event.port;
+  return {.jobs = {event.job}};
+}
+
+/// Only a job of one member can be: the others of a gang have begun to prepare.
+Touched on(State& state, const JobReturned& event) {
+  model::Job* job = find(state, event.job);
+  const model::Member* member = reporting_member(job, event.attempt, event.node);
+  if (member == nullptr || job->members.size() != 1) return {};
+  if (job->status != JobStatus::Starting) return {};
+  unindex(state, *job);
+  job->status = JobStatus::Queued;
+  job->members.clear();
+  job->placed_at.reset();
+  job->modified_at = event.at;
+  index(state, *job);
   return {.jobs = {event.job}};
 }
 
@@ -138,7 +234,7 @@ Touched on(State& state, const JobCancelRequested& event) {
   unindex(state, *job);
   job->cancel_requested = true;
   job->modified_at = event.at;
-  if (holds_node(*job)) {
+  if (holds_nodes(*job)) {
     job->status = JobStatus::CancelRequested;
   } else {
     job->status = JobStatus::Canceled;
@@ -148,11 +244,23 @@ Touched on(State& state, const JobCancelRequested& event) {
   return {.jobs = {event.job}};
 }
 
-Touched on(State& state, const JobEnded& event) {
+Touched on(State& state, const JobPreempted& event) {
   model::Job* job = find(state, event.job);
-  if (job == nullptr || !holds_node(*job) || job->attempt != event.attempt) return {};
-  end(state, *job, event.outcome, event.at);
+  const bool applies = job != nullptr && holds_nodes(*job) && job->attempt == event.attempt &&
+                       !job->cancel_requested && !job->is_yielding;
+  if (!applies) return {};
+  job->is_yielding = true;
+  job->requeue_reason = event.reason;
+  job->modified_at = event.at;
   return {.jobs = {event.job}};
+}
+
+Touched on(State& state, const JobEnded& event) {
+  Touched touched;
+  model::Job* job = find(state, event.job);
+  if (job == nullptr || job->attempt != event.attempt) return touched;
+  end_member(state, *job, event.node, event.outcome, event.at, touched);
+  return touched;
 }
 
 Touched on(State& state, const JobDeleted& event) {
@@ -163,72 +271,19 @@ Touched on(State& state, const JobDeleted& event) {
   return {.jobs = {event.job}};
 }
 
-Touched on(State& state, const NodeRequested& event) {
-  const auto [place, is_new] = state.nodes.try_emplace(event.node.id, event.node);
-  if (!is_new) return {};
-  place->second.status = NodeStatus::Requested;
-  return {.nodes = {event.node.id}};
+model::Job* find(State& state, const model::JobKey& key) {
+  const auto found = state.jobs.find(key);
+  return found == state.jobs.end() ? nullptr : &found->second;
 }
 
-Touched on(State& state, const NodeJoined& event) {
-  model::Node* node = find(state, event.node);
-  if (node == nullptr) return {};
-  // A node that was told to leave and connects again has not heard it yet; it leaves all the same.
-  if (node->status != NodeStatus::Leaving) node->status = NodeStatus::Ready;
-  node->slots = event.slots;
-  node->work_root = event.work_root;
-  return {.nodes = {event.node}};
+std::string target_of(const model::ComputeKey& compute) {
+  return compute.workspace.text + "/" + compute.name;
 }
 
-Touched on(State& state, const NodeDetached& event) {
-  model::Node* node = find(state, event.node);
-  if (node == nullptr || node->status != NodeStatus::Ready) return {};
-  node->status = NodeStatus::Detached;
-  return {.nodes = {event.node}};
-}
-
-Touched on(State& state, const NodeToldToLeave& event) {
-  model::Node* node = find(state, event.node);
-  if (node == nullptr || node->status == NodeStatus::Leaving) return {};
-  node->status = NodeStatus::Leaving;
-  return {.nodes = {event.node}};
-}
-
-Touched on(State& state, const NodeGone& event) {
-  if (find(state, event.node) == nullptr) return {};
-  Touched touched{.nodes = {event.node}};
-  if (const auto held = state.held.find(event.node); held != state.held.end()) {
-    touched.jobs = held->second;
-  }
-  const model::Outcome lost{.ending = model::Ending::Lost, .message = "the node is gone"};
-  for (const model::JobKey& key : touched.jobs) end(state, state.jobs.at(key), lost, event.at);
-  state.nodes.erase(event.node);
-  return touched;
-}
-
-void check_job(const State& state, const model::Job& job) {
-  const bool should_hold = progress(job.status) > 0 || job.status == JobStatus::CancelRequested;
-  CHECK(should_hold == holds_node(job), "a job holds a node exactly while an attempt goes on");
-  CHECK(!holds_node(job) || state.nodes.contains(job.node), "the node that a job holds exists");
-  CHECK(!holds_node(job) || job.attempt >= 1, "a job that holds a node has an attempt");
-  CHECK(should_hold || job.status == JobStatus::Queued || is_terminal(job.status),
-        "a job waits, holds a node or is over");
-  CHECK(is_terminal(job.status) == job.ended_at.has_value(),
-        "exactly a job that is over has an end");
-  CHECK((job.status == JobStatus::CancelRequested) == (job.cancel_requested && should_hold),
-        "a job whose cancel is under way says so");
-}
-
-}  // namespace
-
-std::string target_of(const model::JobSpec& spec) {
-  return spec.compute.empty() || spec.compute == "serverless" ? kLocalTarget : spec.compute;
-}
-
-void rebuild_indexes(State& state) {
-  state.queue.clear();
-  state.held.clear();
-  for (const auto& [key, job] : state.jobs) index(state, job);
+std::string target_of(const model::Job& job) {
+  const std::string& compute = job.spec.compute;
+  if (compute.empty() || compute == "serverless" || compute == kLocalTarget) return kLocalTarget;
+  return target_of(model::ComputeKey{job.key.workspace, to_lower(compute)});
 }
 
 Touched apply_event(State& state, const Event& event) {
@@ -240,22 +295,6 @@ void forget_ended(State& state, const std::set<model::JobKey>& jobs) {
     const model::Job* job = find(state, key);
     if (job != nullptr && is_terminal(job->status)) state.jobs.erase(key);
   }
-}
-
-void check_invariants(const State& state) {
-  std::set<std::int64_t> sequences;
-  State rebuilt;
-  for (const auto& [key, job] : state.jobs) {
-    CHECK(key == job.key, "a job lies under its own key");
-    CHECK(sequences.insert(job.sequence).second, "no two jobs have one sequence");
-    check_job(state, job);
-    index(rebuilt, job);
-  }
-  for (const auto& [id, node] : state.nodes) {
-    CHECK(id == node.id, "a node lies under its own id");
-  }
-  CHECK(rebuilt.queue == state.queue, "the queue holds exactly the queued jobs");
-  CHECK(rebuilt.held == state.held, "the nodes hold exactly the jobs that say so");
 }
 
 std::vector<const model::Job*> jobs_on(const State& state, const model::NodeId& node) {

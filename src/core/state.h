@@ -9,17 +9,24 @@
 #include <variant>
 #include <vector>
 
+#include "model/compute.h"
 #include "model/job.h"
 #include "model/node.h"
+#include "model/site.h"
+#include "model/size.h"
+#include "model/usage.h"
 #include "model/workspace.h"
 
 namespace berth::core {
 
-/// The one built-in target for now: the server's own machine, as one node with a slot per core.
+/// The built-in target: the server's own machine, as one node with a slot per core.
 inline constexpr const char* kLocalTarget = "local";
 
-/// Where a job is to run: its own compute, or the default one when it names none or "serverless".
-std::string target_of(const model::JobSpec& spec);
+/// Where a job is to run: "local", also when it names no compute or "serverless"; otherwise its
+/// compute, as target_of() of that compute's key.
+std::string target_of(const model::Job& job);
+/// "<workspace>/<name>": how nodes and queues name a cluster. Never "local".
+std::string target_of(const model::ComputeKey& compute);
 
 /// A job's place in the line of its target: priority, then age.
 struct QueueEntry {
@@ -31,17 +38,53 @@ struct QueueEntry {
   friend auto operator<=>(const QueueEntry&, const QueueEntry&) = default;
 };
 
+/// What the operator has set; the same for as long as the server runs. Not stored.
+struct Settings {
+  int local_slots = 1;    ///< How many jobs the target 'local' takes at once.
+  int machine_cores = 1;  ///< No node of this machine offers more.
+  std::int64_t machine_memory_mib = 1024;
+  int max_requeues = 100;  ///< Then a job whose attempts are taken from it fails.
+  model::SizeCatalogue sizes{};
+};
+
+/// Nodes and demand of one target, counted.
+struct TargetIndex {
+  std::set<model::NodeId> nodes{};       ///< All of them.
+  std::set<model::NodeId> vacant{};      ///< Ready, with a free slot.
+  std::set<model::NodeId> recallable{};  ///< Leaving, but not told so yet.
+  int staying = 0;                       ///< Neither leaving nor preempted.
+  int busy = 0;                          ///< Staying, and holding a job.
+  std::int64_t wanted_nodes = 0;         ///< The sum of instance counts of queued jobs it can hold.
+
+  friend bool operator==(const TargetIndex&, const TargetIndex&) = default;
+};
+
+/// What the nodes of one site use of it, until they are gone.
+struct SiteUse {
+  int nodes = 0;
+  int cores = 0;
+  std::int64_t memory_mib = 0;
+  std::set<int> gpus{};
+
+  friend bool operator==(const SiteUse&, const SiteUse&) = default;
+};
+
 /// Everything that can still change. Plain data, owned by one thread; ordered maps, so that every
 /// decision is reproducible. A finished job leaves it and lives on only in the store.
 struct State {
+  Settings settings{};
   std::map<model::WorkspaceId, model::Workspace> workspaces{};
+  std::map<std::string, model::Site> sites{};  ///< By name.
+  std::map<model::ComputeKey, model::Compute> computes{};
   std::map<model::JobKey, model::Job> jobs{};
   std::map<model::NodeId, model::Node> nodes{};
 
-  // Derived from the jobs, so that a decision never looks at all of them. apply_event() keeps both;
-  // whoever fills the maps above by other means calls rebuild_indexes().
+  // Derived, so that a decision never looks at all jobs or nodes. apply_event() keeps them; whoever
+  // fills the maps above by other means calls rebuild_indexes().
   std::set<QueueEntry> queue{};                             ///< The Queued jobs.
   std::map<model::NodeId, std::set<model::JobKey>> held{};  ///< Nodes that hold any, and which.
+  std::map<std::string, TargetIndex> targets{};             ///< Those with nodes or queued jobs.
+  std::map<std::string, SiteUse> site_use{};                ///< Sites with nodes of clusters.
 };
 
 void rebuild_indexes(State& state);
@@ -67,60 +110,148 @@ struct JobRelabelled {
   bool is_archived = false;
   WallTime at{};
 };
+/// As many nodes as it asked for, by rank.
 struct JobPlaced {
   model::JobKey job{};
-  model::NodeId node{};
+  std::vector<model::NodeId> nodes{};
   WallTime at{};
 };
-/// The node works on the attempt: Preparing, Running or Finalizing.
+/// The node works on its share of the attempt: Preparing, Running or Finalizing.
 struct JobAdvanced {
   model::JobKey job{};
   int attempt = 0;
+  model::NodeId node{};
   model::JobStatus status = model::JobStatus::Running;
+  WallTime at{};
+};
+/// The node has fetched everything and waits for its peers.
+struct MemberPrepared {
+  model::JobKey job{};
+  int attempt = 0;
+  model::NodeId node{};
+  std::string address{};
+  int port = 0;
+};
+/// The node gives it back before it was begun.
+struct JobReturned {
+  model::JobKey job{};
+  int attempt = 0;
+  model::NodeId node{};
   WallTime at{};
 };
 struct JobCancelRequested {
   model::JobKey job{};
   WallTime at{};
 };
+/// The attempt is to be stopped, and the job queued again when it has been.
+struct JobPreempted {
+  model::JobKey job{};
+  int attempt = 0;
+  std::string reason{};
+  WallTime at{};
+};
+/// The node's share of the attempt is over. With the last one the attempt is: the job ends, or is
+/// queued again.
 struct JobEnded {
   model::JobKey job{};
   int attempt = 0;
+  model::NodeId node{};
   model::Outcome outcome{};
   WallTime at{};
 };
 struct JobDeleted {
   model::JobKey job{};
 };
+/// Made or changed.
+struct SiteMade {
+  model::Site site{};
+};
+struct SiteRemoved {
+  std::string site{};
+};
+/// Made or changed.
+struct ComputeMade {
+  model::Compute compute{};
+};
+/// It takes no more jobs and goes with its last node.
+struct ComputeDeleteRequested {
+  model::ComputeKey compute{};
+  WallTime at{};
+};
+struct ComputeGone {
+  model::ComputeKey compute{};
+};
 struct NodeRequested {
   model::Node node{};
+};
+/// The provider has taken it, or says something new about why it is not there yet.
+struct NodeStarted {
+  model::NodeId node{};
+  std::string note{};
+};
+struct NodeStartFailed {
+  model::NodeId node{};
+  std::string error{};
+  WallTime at{};
 };
 struct NodeJoined {
   model::NodeId node{};
   int slots = 1;
   std::string work_root{};
+  std::string address{};
+  std::optional<WallTime> ends_at{};
+  WallTime at{};
+};
+/// It wants so many attempts at hand beyond those it has slots for.
+struct NodeWorksAhead {
+  model::NodeId node{};
+  int attempts = 0;
 };
 struct NodeDetached {
   model::NodeId node{};
 };
+/// The server stops, and the node may go on without it until then.
+struct NodeLeaseExtended {
+  model::NodeId node{};
+  WallTime until{};
+};
+/// It is to go; until it is dismissed it may be recalled.
 struct NodeToldToLeave {
   model::NodeId node{};
 };
-/// The node is gone for good. What it still held is Lost.
+struct NodeRecalled {
+  model::NodeId node{};
+};
+struct NodeDismissed {
+  model::NodeId node{};
+};
+/// Taken for somebody else. Its jobs are preempted by events of their own.
+struct NodePreempted {
+  model::NodeId node{};
+};
+/// The node is gone for good. On the target 'local' what it held is Lost; elsewhere it is queued
+/// again.
 struct NodeGone {
   model::NodeId node{};
   WallTime at{};
 };
 
-using Event = std::variant<WorkspaceMade, WorkspaceDeleted, JobSubmitted, JobRelabelled, JobPlaced,
-                           JobAdvanced, JobCancelRequested, JobEnded, JobDeleted, NodeRequested,
-                           NodeJoined, NodeDetached, NodeToldToLeave, NodeGone>;
+using Event =
+    std::variant<WorkspaceMade, WorkspaceDeleted, SiteMade, SiteRemoved, ComputeMade,
+                 ComputeDeleteRequested, ComputeGone, JobSubmitted, JobRelabelled, JobPlaced,
+                 JobAdvanced, MemberPrepared, JobReturned, JobCancelRequested, JobPreempted,
+                 JobEnded, JobDeleted, NodeRequested, NodeStarted, NodeStartFailed, NodeJoined,
+                 NodeWorksAhead, NodeDetached, NodeLeaseExtended, NodeToldToLeave, NodeRecalled,
+                 NodeDismissed, NodePreempted, NodeGone>;
 
 /// What an event touched, and so what must be written.
 struct Touched {
   std::set<model::WorkspaceId> workspaces{};
+  std::set<std::string> sites{};
+  std::set<model::ComputeKey> computes{};
   std::set<model::JobKey> jobs{};
   std::set<model::NodeId> nodes{};
+  std::vector<model::Usage> usage{};  ///< Time that came to its end with this.
 };
 
 /// Folds one event into the state. Cannot fail, does no I/O, makes no choices. A report about
@@ -134,6 +265,11 @@ void forget_ended(State& state, const std::set<model::JobKey>& jobs);
 /// Aborts unless the state is consistent: jobs, nodes and indexes agree. Tests call it after every
 /// event.
 void check_invariants(const State& state);
+
+/// The cluster that a target stands for; nullptr for "local" and for what is not there.
+const model::Compute* compute_of(const State& state, const std::string& target);
+/// The price of an hour and the size of a cluster's node, as its compute has it now.
+const model::VmSize* size_of(const State& state, const model::Compute& compute);
 
 /// Jobs that hold a slot of the node now, in key order.
 std::vector<const model::Job*> jobs_on(const State& state, const model::NodeId& node);

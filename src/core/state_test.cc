@@ -27,13 +27,17 @@ class StateTest : public testing::Test {
   const model::Job& job(const std::string& name = "j") { return state.jobs.at(key(name)); }
 
   Touched advance(JobStatus status, int attempt = 1, int second = 2) {
-    return apply_event(
-        state,
-        JobAdvanced{.job = key("j"), .attempt = attempt, .status = status, .at = at(second)});
+    return apply_event(state, JobAdvanced{.job = key("j"),
+                                          .attempt = attempt,
+                                          .node = {"n"},
+                                          .status = status,
+                                          .at = at(second)});
   }
   Touched end(model::Outcome outcome, int attempt = 1) {
     return apply_event(
-        state, JobEnded{.job = key("j"), .attempt = attempt, .outcome = outcome, .at = at(9)});
+        state,
+        JobEnded{
+            .job = key("j"), .attempt = attempt, .node = {"n"}, .outcome = outcome, .at = at(9)});
   }
   Touched cancel(const std::string& name = "j") {
     return apply_event(state, JobCancelRequested{.job = key(name), .at = at(5)});
@@ -47,10 +51,10 @@ TEST_F(StateTest, ASubmittedJobIsQueuedWhateverItSaidOfItself) {
                                    .sequence = 1000,
                                    .status = JobStatus::Running,
                                    .attempt = 7,
-                                   .node = {"x"}}});
+                                   .members = {{.node = {"x"}}}}});
   EXPECT_EQ(job("k").status, JobStatus::Queued);
   EXPECT_EQ(job("k").attempt, 0);
-  EXPECT_TRUE(job("k").node.text.empty());
+  EXPECT_TRUE(job("k").members.empty());
 }
 
 TEST_F(StateTest, ASecondSubmitOfANameTouchesNothing) {
@@ -62,16 +66,39 @@ TEST_F(StateTest, ASecondSubmitOfANameTouchesNothing) {
 TEST_F(StateTest, APlacedJobStartsItsNextAttemptOnTheNode) {
   EXPECT_EQ(job().status, JobStatus::Starting);
   EXPECT_EQ(job().attempt, 1);
-  EXPECT_EQ(job().node.text, "n");
+  EXPECT_EQ(model::head_node(job()).text, "n");
   ASSERT_EQ(jobs_on(state, {"n"}).size(), 1u);
   EXPECT_EQ(jobs_on(state, {"n"})[0], &job());
 }
 
 TEST_F(StateTest, AJobIsPlacedOnlyOnceAndOnlyOnANodeThatExists) {
   sample::submit(state, "k");
-  EXPECT_TRUE(apply_event(state, JobPlaced{.job = key("j"), .node = {"n"}}).jobs.empty());
-  EXPECT_TRUE(apply_event(state, JobPlaced{.job = key("k"), .node = {"gone"}}).jobs.empty());
+  EXPECT_TRUE(apply_event(state, JobPlaced{.job = key("j"), .nodes = {{"n"}}}).jobs.empty());
+  EXPECT_TRUE(apply_event(state, JobPlaced{.job = key("k"), .nodes = {{"gone"}}}).jobs.empty());
   EXPECT_EQ(job().attempt, 1);
+}
+
+TEST_F(StateTest, AJobThatItsNodeGivesBackIsQueuedAndItsNextAttemptIsAnother) {
+  EXPECT_TRUE(
+      apply_event(state, JobReturned{.job = key("j"), .attempt = 2, .node = {"n"}, .at = at(3)})
+          .jobs.empty());
+
+  apply_event(state, JobReturned{.job = key("j"), .attempt = 1, .node = {"n"}, .at = at(3)});
+
+  EXPECT_EQ(job().status, JobStatus::Queued);
+  EXPECT_TRUE(jobs_on(state, {"n"}).empty());
+  sample::place(state, "j", "n");
+  EXPECT_EQ(job().attempt, 2);
+}
+
+TEST_F(StateTest, AJobThatWasBegunCannotBeGivenBack) {
+  advance(JobStatus::Running);
+
+  const Touched touched =
+      apply_event(state, JobReturned{.job = key("j"), .attempt = 1, .node = {"n"}});
+
+  EXPECT_TRUE(touched.jobs.empty());
+  EXPECT_EQ(job().status, JobStatus::Running);
 }
 
 TEST_F(StateTest, ReportsMoveAJobForwardOnly) {
@@ -117,7 +144,7 @@ TEST_F(StateTest, ACompletedJobLetsGoOfItsNode) {
   EXPECT_FALSE(job().error);
   EXPECT_EQ(job().outcome, model::Outcome{});
   EXPECT_EQ(job().ended_at, at(9));
-  EXPECT_TRUE(job().node.text.empty());
+  EXPECT_TRUE(job().members.empty());
   EXPECT_TRUE(jobs_on(state, {"n"}).empty());
 }
 

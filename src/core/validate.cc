@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "core/distribution.h"
 #include "core/expression.h"
 #include "core/state.h"
 #include "model/reference.h"
@@ -160,17 +161,40 @@ Status check_variables(const model::JobSpec& spec) {
   return Done{};
 }
 
-Status check_compute(const model::JobSpec& spec, std::span<const std::string> targets) {
-  const std::string target = target_of(spec);
-  if (std::find(targets.begin(), targets.end(), target) == targets.end()) {
-    return wrong("compute", fmt::format("no compute '{}' in this workspace; there is: {}", target,
-                                        fmt::join(targets, ", ")));
-  }
-  const int instances = spec.resources.instance_count;
+std::string names_of(std::span<const ComputeChoice> choices) {
+  std::vector<std::string> names;
+  for (const ComputeChoice& choice : choices) names.push_back(choice.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+Status check_instances(int instances, const ComputeChoice& choice) {
   if (instances < 1) return wrong("resources.instance_count", "instance_count is at least 1");
-  if (target == kLocalTarget && instances > 1) {
+  if (instances <= choice.max_nodes) return Done{};
+  if (choice.name == kLocalTarget) {
     return wrong("resources.instance_count",
                  fmt::format("'local' is one machine; instance_count cannot be {}", instances));
+  }
+  return wrong("resources.instance_count",
+               fmt::format("instance_count is {}, but cluster '{}' has at most {} nodes "
+                           "(max_instances)",
+                           instances, choice.name, choice.max_nodes));
+}
+
+Status check_compute(const model::JobSpec& spec, std::span<const ComputeChoice> choices) {
+  const bool is_default = spec.compute.empty() || spec.compute == "serverless";
+  const std::string name = is_default ? kLocalTarget : spec.compute;
+  const auto choice = std::ranges::find_if(
+      choices, [&](const ComputeChoice& each) { return equals_ignoring_case(each.name, name); });
+  if (choice == choices.end()) {
+    return wrong("compute", fmt::format("no compute '{}' in this workspace; there is: {}", name,
+                                        names_of(choices)));
+  }
+  TRY(check_instances(spec.resources.instance_count, *choice));
+  if (spec.timeout && choice->time_limit && *spec.timeout > *choice->time_limit) {
+    return wrong("limits.timeout",
+                 fmt::format("the timeout of {} s is longer than the {} s for which '{}' has its "
+                             "nodes",
+                             spec.timeout->count(), choice->time_limit->count(), choice->name));
   }
   return Done{};
 }
@@ -243,7 +267,7 @@ bool is_reserved_variable(std::string_view name) {
 }
 
 Result<std::vector<std::string>> validate(const model::JobSpec& spec,
-                                          std::span<const std::string> targets) {
+                                          std::span<const ComputeChoice> choices) {
   if (spec.type != "Command") {
     return fail(Code::NotSupported,
                 fmt::format("jobs of type '{}' are not supported yet", spec.type), "type");
@@ -251,7 +275,8 @@ Result<std::vector<std::string>> validate(const model::JobSpec& spec,
   TRY(check_command(spec));
   TRY(check_data(spec));
   TRY(check_variables(spec));
-  TRY(check_compute(spec, targets));
+  TRY(check_compute(spec, choices));
+  TRY(read_distribution(spec));
   TRY(check_limits(spec));
   return warnings_of(spec);
 }

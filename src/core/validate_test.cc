@@ -9,7 +9,7 @@ namespace {
 using model::DataMode;
 using model::DataType;
 
-const std::vector<std::string> kTargets = {"local"};
+const std::vector<ComputeChoice> kTargets = {{.name = "local"}, {.name = "Pool", .max_nodes = 3}};
 
 model::JobSpec valid_spec() {
   return {.command = "echo ${{inputs.n}} > ${{outputs.out}}/x",
@@ -124,7 +124,7 @@ TEST(Validate, AnUnknownComputeListsTheOnesThereAre) {
   spec.compute = "gpu";
   const auto checked = validate(spec, kTargets);
   ASSERT_FALSE(checked);
-  EXPECT_EQ(checked.error().message, "no compute 'gpu' in this workspace; there is: local");
+  EXPECT_EQ(checked.error().message, "no compute 'gpu' in this workspace; there is: local, Pool");
   EXPECT_EQ(checked.error().target, "compute");
   for (const char* compute : {"", "local", "serverless"}) {
     EXPECT_EQ(refused([&](auto& changed) { changed.compute = compute; }), "") << compute;
@@ -154,6 +154,14 @@ TEST(ReservedVariables, AreTheOnesBerthSets) {
   for (const char* name : {"PATH", "AZUREML_DATASET_HTTP_RETRY_COUNT", "RUN_ID", ""}) {
     EXPECT_FALSE(is_reserved_variable(name)) << name;
   }
+}
+
+TEST(Validate, ADistributionIsChecked) {
+  const boost::json::value none = {{"distributionType", "PyTorch"}, {"processCountPerInstance", 0}};
+  EXPECT_EQ(refused([&](auto& spec) { spec.distribution = none; }),
+            "distribution.process_count_per_instance");
+  const boost::json::value two = {{"distributionType", "Mpi"}, {"processCountPerInstance", 2}};
+  EXPECT_EQ(refused([&](auto& spec) { spec.distribution = two; }), "");
 }
 
 }  // namespace

@@ -41,16 +41,21 @@ std::uint64_t read_number(std::string_view text) {
 }
 
 /// The value of a line "key value" of a control file; 0 when there is none.
-std::uint64_t read_counter(const std::string& path, std::string_view key) {
-  const Result<std::string> text = read_file(path, 64 * 1024);
-  if (!text) return 0;
-  for (const std::string_view line : split(*text, '\n')) {
+std::uint64_t find_counter(std::string_view text, std::string_view key) {
+  for (const std::string_view line : split(text, '\n')) {
     if (line.starts_with(key) && line.substr(key.size()).starts_with(' ')) {
       return read_number(line.substr(key.size()));
     }
   }
   return 0;
 }
+
+std::uint64_t read_counter(const std::string& path, std::string_view key) {
+  const Result<std::string> text = read_file(path, 64 * 1024);
+  return text ? find_counter(*text, key) : 0;
+}
+
+constexpr const char* kKillFiles[] = {"/memory.events", "/memory.oom_control"};
 
 bool has_word(std::string_view list, std::string_view word) {
   const auto words = split(list, ',');
@@ -62,6 +67,7 @@ std::optional<Kind> kind_of(std::string_view file_system, std::string_view optio
   if (file_system != "cgroup") return std::nullopt;
   if (has_word(options, "memory")) return Kind::Memory;
   if (has_word(options, "pids")) return Kind::Pids;
+  if (has_word(options, "cpu")) return Kind::Cpu;
   return std::nullopt;
 }
 
@@ -112,6 +118,17 @@ std::optional<std::string> make_group(const CgroupHierarchy& hierarchy, const st
   }
   if (!make_directory(directory)) return std::nullopt;
   return directory;
+}
+
+std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+/// Version 2: in the group itself, once its parents hand the controller on.
+bool limit_cpu_of(const std::string& group, const std::string& quota, const std::string& period) {
+  if (::access((group + "/cgroup.controllers").c_str(), F_OK) != 0) return false;
+  const std::string parent = parent_of(group);
+  write_control(parent_of(parent) + "/cgroup.subtree_control", "+cpu");
+  write_control(parent + "/cgroup.subtree_control", "+cpu");
+  return write_control(group + "/cpu.max", quota + " " + period);
 }
 
 std::vector<std::string> subdirectories(const std::string& directory) {
@@ -165,14 +182,26 @@ std::vector<CgroupHierarchy> parse_hierarchies(std::string_view mounts, std::str
   return hierarchies;
 }
 
+std::vector<CgroupHierarchy> own_hierarchies() {
+  const Result<std::string> mounts = read_file("/proc/self/mountinfo");
+  const Result<std::string> groups = read_file("/proc/self/cgroup");
+  if (!mounts || !groups) return {};
+  return parse_hierarchies(*mounts, *groups);
+}
+
 Result<Cgroup> Cgroup::make(const std::string& name, std::optional<std::uint64_t> memory_limit) {
-  const std::string mounts = TRY(read_file("/proc/self/mountinfo"));
-  const std::string groups = TRY(read_file("/proc/self/cgroup"));
+  return make(own_hierarchies(), name, memory_limit);
+}
+
+Result<Cgroup> Cgroup::make(const std::vector<CgroupHierarchy>& hierarchies,
+                            const std::string& name, std::optional<std::uint64_t> memory_limit) {
   Cgroup group;
-  for (const CgroupHierarchy& hierarchy : parse_hierarchies(mounts, groups)) {
+  for (const CgroupHierarchy& hierarchy : hierarchies) {
+    if (hierarchy.kind == Kind::Cpu) continue;  // Only where there is something to limit.
     if (hierarchy.kind == Kind::Pids && !group.directories_.empty()) continue;
     if (auto directory = make_group(hierarchy, name)) {
       group.directories_.push_back(std::move(*directory));
+      group.homes_.push_back(hierarchy.own_directory);
     }
   }
   if (group.directories_.empty()) {
@@ -186,6 +215,25 @@ Result<Cgroup> Cgroup::make(const std::string& name, std::optional<std::uint64_t
   return group;
 }
 
+void Cgroup::limit_cpu(const std::string& name, double cores) {
+  constexpr double kPeriod = 100'000;  // Microseconds, in all of which it may use so many.
+  constexpr double kLeast = 1'000;
+  const std::string period = std::to_string(static_cast<std::int64_t>(kPeriod));
+  const std::string quota =
+      std::to_string(static_cast<std::int64_t>(std::max(cores * kPeriod, kLeast)));
+  for (const std::string& directory : directories_) {
+    if (limit_cpu_of(directory, quota, period)) return;
+  }
+  for (const CgroupHierarchy& hierarchy : own_hierarchies()) {
+    if (hierarchy.kind != Kind::Cpu) continue;
+    std::optional<std::string> directory = make_group(hierarchy, name);
+    if (!directory) continue;
+    write_control(*directory + "/cpu.cfs_period_us", period);
+    write_control(*directory + "/cpu.cfs_quota_us", quota);
+    directories_.push_back(std::move(*directory));
+  }
+}
+
 Cgroup Cgroup::adopt(std::vector<std::string> directories) {
   Cgroup group;
   group.directories_ = std::move(directories);
@@ -196,6 +244,10 @@ void Cgroup::enter() const {
   for (const std::string& directory : directories_) write_control(directory + "/cgroup.procs", "0");
 }
 
+void Cgroup::leave() const {
+  for (const std::string& directory : homes_) write_control(directory + "/cgroup.procs", "0");
+}
+
 bool Cgroup::is_empty() const { return members().empty(); }
 
 std::vector<pid_t> Cgroup::members() const {
@@ -204,22 +256,52 @@ std::vector<pid_t> Cgroup::members() const {
   std::ranges::sort(members);
   const auto repeated = std::ranges::unique(members);
   members.erase(repeated.begin(), repeated.end());
+  std::erase(members, ::getpid());
   return members;
 }
 
 void Cgroup::kill() const {
+  leave();
   for (const std::string& directory : directories_) write_control(directory + "/cgroup.kill", "1");
   for (const pid_t pid : members()) {
     if (const Result<ProcessIdentity> member = identify(pid)) (void)send_signal(*member, SIGKILL);
   }
 }
 
-MemoryUse Cgroup::memory_use() const {
-  MemoryUse use;
+std::uint64_t Cgroup::out_of_memory_kills() const {
+  std::uint64_t kills = 0;
   for (const std::string& directory : directories_) {
-    use.out_of_memory_kills =
-        std::max({use.out_of_memory_kills, read_counter(directory + "/memory.events", "oom_kill"),
-                  read_counter(directory + "/memory.oom_control", "oom_kill")});
+    for (const char* const file : kKillFiles) {
+      kills = std::max(kills, read_counter(directory + file, "oom_kill"));
+    }
+  }
+  return kills;
+}
+
+KillCounter::KillCounter(const Cgroup& group) {
+  for (const std::string& directory : group.directories()) {
+    for (const char* const name : kKillFiles) {
+      Descriptor file(::open((directory + name).c_str(), O_RDONLY | O_CLOEXEC));
+      if (file) files_.push_back(std::move(file));
+    }
+  }
+}
+
+std::uint64_t KillCounter::read() const {
+  std::uint64_t kills = 0;
+  for (const Descriptor& file : files_) {
+    char text[1024];
+    const ssize_t size = ::pread(file.get(), text, sizeof text, 0);
+    if (size <= 0) continue;
+    const std::string_view counters(text, static_cast<std::size_t>(size));
+    kills = std::max(kills, find_counter(counters, "oom_kill"));
+  }
+  return kills;
+}
+
+MemoryUse Cgroup::memory_use() const {
+  MemoryUse use{.out_of_memory_kills = out_of_memory_kills()};
+  for (const std::string& directory : directories_) {
     for (const char* const file : {"/memory.peak", "/memory.max_usage_in_bytes"}) {
       const Result<std::string> text = read_file(directory + file, 4096);
       if (text) use.peak_bytes = std::max(use.peak_bytes, read_number(*text));
@@ -230,6 +312,16 @@ MemoryUse Cgroup::memory_use() const {
 
 void Cgroup::remove() const {
   for (const std::string& directory : directories_) remove_group(directory);
+}
+
+void remove_stale_groups(const std::vector<CgroupHierarchy>& hierarchies,
+                         const std::function<bool(std::string_view)>& is_stale) {
+  for (const CgroupHierarchy& hierarchy : hierarchies) {
+    for (const std::string& directory : subdirectories(hierarchy.own_directory + "/berth")) {
+      const std::string_view name = std::string_view(directory).substr(directory.rfind('/') + 1);
+      if (is_stale(name)) ::rmdir(directory.c_str());
+    }
+  }
 }
 
 }  // namespace berth::io

@@ -8,6 +8,7 @@
 #include <csignal>
 
 #include "base/random.h"
+#include "io/file.h"
 #include "io/process.h"
 
 namespace berth::io {
@@ -36,7 +37,8 @@ TEST(Cgroup, FindsTheUsefulControllersOfVersionOne) {
                    "33 30 0:29 / /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids\n",
                    "4:memory:/a/b\n3:cpu,cpuacct:/\n2:pids:/\n1:name=systemd:/x\n"),
             (std::map<Kind, std::string>{{Kind::Memory, "/sys/fs/cgroup/memory/a/b"},
-                                         {Kind::Pids, "/sys/fs/cgroup/pids"}}));
+                                         {Kind::Pids, "/sys/fs/cgroup/pids"},
+                                         {Kind::Cpu, "/sys/fs/cgroup/cpu,cpuacct"}}));
 }
 
 TEST(Cgroup, FindsBothOnAHybridMachine) {
@@ -90,6 +92,23 @@ TEST(Cgroup, HoldsAProcessAndItsChildrenUntilTheyAreKilled) {
   }
   ::close(ready[0]);
   ::close(ready[1]);
+}
+
+TEST(Cgroup, HoldsItsMembersToSoManyCores) {
+  const std::string name = "test-" + random_hex(8);
+  auto group = Cgroup::make(name, std::nullopt);
+  if (!group) GTEST_SKIP() << group.error().message;
+
+  group->limit_cpu(name, 1.5);
+
+  std::string said;
+  for (const std::string& directory : group->directories()) {
+    said += read_file(directory + "/cpu.cfs_quota_us", 4096).value_or("");
+    said += read_file(directory + "/cpu.max", 4096).value_or("");
+  }
+  group->remove();
+  if (said.empty()) GTEST_SKIP() << "this process may not limit the use of cores";
+  EXPECT_TRUE(said.starts_with("150000")) << said;
 }
 
 }  // namespace

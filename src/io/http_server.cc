@@ -8,6 +8,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/ip/address.hpp>
+#include <deque>
 #include <utility>
 
 #include "base/log.h"
@@ -19,6 +20,7 @@ namespace {
 
 using asio::ip::tcp;
 using boost::system::error_code;
+using Acceptor = asio::basic_socket_acceptor<tcp, Executor>;
 
 /// Fine enough to keep the shortest limit to within a quarter, coarse enough to cost nothing.
 Duration tick_for(const HttpLimits& limits) {
@@ -33,30 +35,30 @@ struct HttpServer::State {
   State(Loop& on, SessionContext shared)
       : loop(on),
         context(std::make_shared<SessionContext>(std::move(shared))),
-        acceptor(loop.context().get_executor()),
         ticker(loop.context().get_executor()),
         back_off(loop.context().get_executor()) {}
 
-  static Awaitable<void> accept_all(std::shared_ptr<State> state);
+  static Awaitable<void> accept_all(std::shared_ptr<State> state, Acceptor& acceptor);
   static Awaitable<void> tick(std::shared_ptr<State> state);
+  Status listen(const std::string& text, std::uint16_t at_port);
   void serve(const std::shared_ptr<State>& self, TcpSocket socket);
   void stop_accepting();
   void close();
 
   Loop& loop;
   std::shared_ptr<SessionContext> context;
-  asio::basic_socket_acceptor<tcp, Executor> acceptor;
+  std::deque<Acceptor> acceptors;  ///< They stay where they are.
   Timer ticker;
   Timer back_off;
   std::uint16_t port = 0;
   bool ticking = false;
 };
 
-Awaitable<void> HttpServer::State::accept_all(std::shared_ptr<State> state) {
-  while (state->acceptor.is_open()) {
+Awaitable<void> HttpServer::State::accept_all(std::shared_ptr<State> state, Acceptor& acceptor) {
+  while (acceptor.is_open()) {
     TcpSocket socket(state->loop.context().get_executor());
-    auto [error] = co_await state->acceptor.async_accept(socket, kAwait);
-    if (!state->acceptor.is_open()) co_return;
+    auto [error] = co_await acceptor.async_accept(socket, kAwait);
+    if (!acceptor.is_open()) co_return;
     if (!error) {
       state->serve(state, std::move(socket));
     } else if (error != asio::error::connection_aborted) {
@@ -89,7 +91,7 @@ Awaitable<void> HttpServer::State::tick(std::shared_ptr<State> state) {
 
 void HttpServer::State::stop_accepting() {
   error_code ignored;
-  acceptor.close(ignored);
+  for (Acceptor& acceptor : acceptors) acceptor.close(ignored);
   back_off.cancel();
 }
 
@@ -113,31 +115,41 @@ HttpServer::HttpServer(Loop& loop, Offload& disk, HttpHandler& handler, HttpServ
 
 HttpServer::~HttpServer() { state_->close(); }
 
-Status HttpServer::listen() {
-  SessionContext& context = *state_->context;
-  const std::string& text = context.options.address;
+Status HttpServer::State::listen(const std::string& text, std::uint16_t at_port) {
   error_code error;
   const auto address = asio::ip::make_address(text == "localhost" ? "127.0.0.1" : text, error);
   if (error) return fail(Code::InvalidArgument, fmt::format("'{}' is not an IP address", text));
-  context.plain_allowed = address.is_loopback();
-  if (!address.is_loopback() && !context.tls) {
+  if (!address.is_loopback() && !context->tls) {
     return fail(Code::InvalidArgument, fmt::format("listening on '{}' needs TLS", text));
   }
-  const tcp::endpoint endpoint(address, context.options.port);
-  auto& acceptor = state_->acceptor;
+  const tcp::endpoint endpoint(address, at_port);
+  Acceptor& acceptor = acceptors.emplace_back(loop.context().get_executor());
   acceptor.open(endpoint.protocol(), error);
   if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
   if (!error) acceptor.bind(endpoint, error);
   if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
   if (error) {
-    state_->stop_accepting();
     const bool is_taken = error == asio::error::address_in_use;
     return fail(is_taken ? Code::Conflict : Code::Unavailable,
-                fmt::format("cannot listen on {} port {}: {}", text, context.options.port,
-                            error.message()));
+                fmt::format("cannot listen on {} port {}: {}", text, at_port, error.message()));
   }
-  state_->port = acceptor.local_endpoint(error).port();
-  asio::co_spawn(state_->loop.context(), State::accept_all(state_), asio::detached);
+  if (port == 0) port = acceptor.local_endpoint(error).port();
+  return Done{};
+}
+
+Status HttpServer::listen() {
+  const HttpServerOptions& options = state_->context->options;
+  Status listening = state_->listen(options.address, options.port);
+  for (const std::string& address : options.more_addresses) {
+    if (listening) listening = state_->listen(address, state_->port);
+  }
+  if (!listening) {
+    state_->stop_accepting();
+    return listening;
+  }
+  for (Acceptor& acceptor : state_->acceptors) {
+    asio::co_spawn(state_->loop.context(), State::accept_all(state_, acceptor), asio::detached);
+  }
   return Done{};
 }
 

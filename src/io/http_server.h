@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "base/clock.h"
 #include "io/http.h"
@@ -54,7 +55,8 @@ struct HttpLimits {
 
 struct HttpServerOptions {
   std::string address = "127.0.0.1";
-  std::uint16_t port = 0;  ///< 0: any free one.
+  std::vector<std::string> more_addresses{};  ///< Answered at the same port.
+  std::uint16_t port = 0;                     ///< 0: any free one.
   HttpLimits limits{};
   std::string spool_directory{};  ///< Where SpoolBody bodies are written.
 };
@@ -63,7 +65,7 @@ struct HttpServerOptions {
 ///
 /// Keep-alive and pipelining; Expect: 100-continue; chunked and sized bodies; files are sent from
 /// disk in pieces; spooling is written, hashed and synced off the loop, so that a slow disk or a
-/// slow peer never holds the loop up. Off loopback, plain HTTP is refused.
+/// slow peer never holds the loop up. Plain HTTP is refused unless both ends are loopback.
 class HttpServer {
  public:
   HttpServer(Loop& loop, Offload& disk, HttpHandler& handler, HttpServerOptions options,

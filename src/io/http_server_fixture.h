@@ -140,11 +140,11 @@ class RawClient {
   }
   explicit RawClient(std::uint16_t port) : RawClient() { connect(port); }
 
-  void connect(std::uint16_t port) {
+  void connect(std::uint16_t port, const std::string& host = "127.0.0.1") {
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(port);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    CHECK(::inet_pton(AF_INET, host.c_str(), &address.sin_addr) == 1, "not an address");
     CHECK(::connect(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0,
           "cannot connect to the server under test");
   }

@@ -258,6 +258,19 @@ TEST(HttpServer, RefusesAnAddressThatIsTaken) {
   EXPECT_EQ(listening.error().code, Code::Conflict);
 }
 
+TEST(HttpServer, SeveralAddressesAreAnsweredAtOnePort) {
+  Loop loop;
+  InlineOffload disk;
+  PathHandler handler;
+  HttpServer server(loop, disk, handler, {.more_addresses = {"127.0.0.2"}}, nullptr);
+  ASSERT_TRUE(server.listen());
+
+  RawClient first;
+  RawClient second;
+  first.connect(server.port());
+  second.connect(server.port(), "127.0.0.2");
+}
+
 TEST(HttpServer, RefusesToListenOffLoopbackWithoutTls) {
   Loop loop;
   InlineOffload disk;

@@ -415,6 +415,20 @@ Awaitable<void> serve_tls(std::shared_ptr<SessionContext> context, TcpSocket soc
   link.follow(nullptr);
 }
 
+/// An address of this machine that no other can use, also when written as IPv6 of a v4 listener.
+bool is_loopback(const asio::ip::address& address) {
+  if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return address.is_loopback();
+  return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).is_loopback();
+}
+
+/// Nobody can listen in between.
+bool is_plain_allowed(const TcpSocket& socket) {
+  boost::system::error_code unknown;
+  const auto ours = socket.local_endpoint(unknown).address();
+  const auto theirs = socket.remote_endpoint(unknown).address();
+  return !unknown && is_loopback(ours) && is_loopback(theirs);
+}
+
 }  // namespace
 
 Awaitable<void> serve_connection(std::shared_ptr<SessionContext> context, TcpSocket socket) {
@@ -422,6 +436,7 @@ Awaitable<void> serve_connection(std::shared_ptr<SessionContext> context, TcpSoc
   HttpLink link(context->connections, socket);
   link.set_deadline(context->options.limits.head_timeout);
   std::string peer = peer_name(socket);
+  const bool plain_allowed = is_plain_allowed(socket);
   unsigned char first = 0;
   auto [error, size] =
       co_await socket.async_receive(asio::buffer(&first, 1), TcpSocket::message_peek, kAwait);
@@ -431,7 +446,7 @@ Awaitable<void> serve_connection(std::shared_ptr<SessionContext> context, TcpSoc
     co_return;
   }
   Session<TcpSocket> session(context, socket, link, std::move(peer));
-  if (context->plain_allowed) {
+  if (plain_allowed) {
     co_await session.run();
   } else {
     co_await session.refuse_plain();

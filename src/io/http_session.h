@@ -18,7 +18,6 @@ struct SessionContext {
   std::shared_ptr<const ServerTls> tls;
   ConnectionTable connections;
   DateText date{};
-  bool plain_allowed = false;
   bool draining = false;
   bool closed = false;  ///< The server is gone, and perhaps its handler: do not call it.
 };

@@ -69,14 +69,27 @@ struct SpawnSettings {
   SpawnSettings& operator=(const SpawnSettings&) = delete;
 };
 
-void set_descriptors(SpawnSettings& settings, const SpawnOptions& options) {
-  posix_spawn_file_actions_t* const actions = &settings.actions;
-  posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+void set_streams(posix_spawn_file_actions_t* actions, const SpawnOptions& options) {
+  if (options.stdin_fd >= 0) {
+    posix_spawn_file_actions_adddup2(actions, options.stdin_fd, STDIN_FILENO);
+  } else {
+    posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  }
+  if (options.stdout_fd >= 0) {
+    posix_spawn_file_actions_adddup2(actions, options.stdout_fd, STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(actions, options.stderr_fd, STDERR_FILENO);
+    return;
+  }
   const bool has_file = !options.stdout_path.empty();
   const char* const target = has_file ? options.stdout_path.c_str() : "/dev/null";
   const int flags = O_WRONLY | (has_file ? O_CREAT | O_APPEND : 0);
   posix_spawn_file_actions_addopen(actions, STDOUT_FILENO, target, flags, 0600);
   posix_spawn_file_actions_adddup2(actions, STDOUT_FILENO, STDERR_FILENO);
+}
+
+void set_descriptors(SpawnSettings& settings, const SpawnOptions& options) {
+  posix_spawn_file_actions_t* const actions = &settings.actions;
+  set_streams(actions, options);
   int next = STDERR_FILENO + 1;
   std::vector<int> kept = options.inherit;
   std::ranges::sort(kept);
@@ -213,6 +226,16 @@ Result<std::string> own_executable() {
   if (length < 0) return fail(error_from_errno(errno, "find this executable"));
   path.resize(static_cast<std::size_t>(length));
   return path;
+}
+
+int machine_cores() { return static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN))); }
+
+std::uint64_t machine_memory_mib() {
+  const long pages = ::sysconf(_SC_PHYS_PAGES);
+  const long page_bytes = ::sysconf(_SC_PAGESIZE);
+  return static_cast<std::uint64_t>(std::max(pages, 0L)) *
+             static_cast<std::uint64_t>(std::max(page_bytes, 0L)) >>
+         20;
 }
 
 }  // namespace berth::io

@@ -46,16 +46,23 @@ struct SpawnOptions {
   std::vector<std::string> command{};                ///< argv; found by PATH; never a shell.
   std::map<std::string, std::string> environment{};  ///< The whole of it.
   std::string working_directory{};
-  std::string stdout_path{};   ///< Appended to; empty: /dev/null.
+  std::string stdout_path{};  ///< Appended to; empty: /dev/null.
+  int stdin_fd = -1;          ///< Instead of /dev/null.
+  int stdout_fd = -1;         ///< Instead of stdout_path; stderr goes to stderr_fd then.
+  int stderr_fd = -1;
   bool new_session = false;    ///< setsid(), so that it outlives us.
   std::vector<int> inherit{};  ///< Descriptors it keeps, at the same numbers; all others close.
 };
 
-/// posix_spawn. stdin is /dev/null; stderr goes where stdout goes.
+/// posix_spawn. stdin is /dev/null and stderr goes where stdout goes, unless descriptors are given.
 Result<ProcessIdentity> spawn(const SpawnOptions& options);
 
 /// This process's environment, and the path of this executable.
 std::map<std::string, std::string> current_environment();
 Result<std::string> own_executable();
+
+/// What the machine has, whatever of it may be used here.
+int machine_cores();
+std::uint64_t machine_memory_mib();
 
 }  // namespace berth::io

@@ -29,6 +29,17 @@ std::string replace_expression(const std::string& text, const std::string& name,
 
 }  // namespace
 
+const Member* find_member(const Job& job, const NodeId& node) {
+  for (const Member& member : job.members) {
+    if (member.node == node) return &member;
+  }
+  return nullptr;
+}
+
+NodeId head_node(const Job& job) {
+  return job.members.empty() ? NodeId{} : job.members.front().node;
+}
+
 bool is_terminal(JobStatus status) {
   return status == JobStatus::Completed || status == JobStatus::Failed ||
          status == JobStatus::Canceled;

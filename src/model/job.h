@@ -143,9 +143,11 @@ enum class Ending {
   TimedOut,     ///< Stopped because limits.timeout was over.
   Stopped,      ///< Stopped because we asked (cancel).
   NotStarted,   ///< Code or inputs could not be had, or the command not be started.
+  Undelivered,  ///< It went well, but its outputs could not be kept.
   Lost,         ///< Nobody knows: the node and its supervisor are gone.
 };
-BOOST_DESCRIBE_ENUM(Ending, Exited, Signaled, OutOfMemory, TimedOut, Stopped, NotStarted, Lost)
+BOOST_DESCRIBE_ENUM(Ending, Exited, Signaled, OutOfMemory, TimedOut, Stopped, NotStarted,
+                    Undelivered, Lost)
 
 struct Outcome {
   Ending ending = Ending::Exited;
@@ -164,6 +166,17 @@ struct JobError {
 };
 BOOST_DESCRIBE_STRUCT(JobError, (), (code, message))
 
+/// One node's share of an attempt. The first member is the head: its log is the job's.
+struct Member {
+  NodeId node{};
+  JobStatus status = JobStatus::Starting;  ///< Starting, Preparing, Running or Finalizing.
+  std::string address{};                   ///< Where its peers find it, once it has prepared.
+  int port = 0;                            ///< Free on that node, for a rendezvous.
+  std::optional<Outcome> outcome{};        ///< Its share is over.
+  std::optional<WallTime> ended_at{};
+};
+BOOST_DESCRIBE_STRUCT(Member, (), (node, status, address, port, outcome, ended_at))
+
 /// What a user submits, and what has become of it.
 struct Job {
   JobKey key{};
@@ -178,8 +191,12 @@ struct Job {
   // What we know of its run:
   JobStatus status = JobStatus::NotStarted;
   int attempt = 0;  ///< The current or last one; 0 before the first. The fencing token.
-  NodeId node{};    ///< Where the attempt runs; empty when it holds no node.
+  std::vector<Member> members{};  ///< The nodes the attempt holds, by rank; empty: none.
   bool cancel_requested = false;
+  bool is_yielding = false;  ///< The attempt is being stopped, to be queued again.
+  int requeues = 0;          ///< How often an attempt was taken from it.
+  std::string requeue_reason{};
+  std::optional<WallTime> placed_at{};  ///< Of the attempt that goes on.
   std::optional<Outcome> outcome{};
   std::optional<JobError> error{};
   std::vector<std::string> warnings{};
@@ -191,8 +208,16 @@ struct Job {
 };
 BOOST_DESCRIBE_STRUCT(Job, (),
                       (key, sequence, spec, display_name, description, tags, properties,
-                       is_archived, status, attempt, node, cancel_requested, outcome, error,
-                       warnings, created_by, created_at, modified_at, started_at, ended_at))
+                       is_archived, status, attempt, members, cancel_requested, is_yielding,
+                       requeues, requeue_reason, placed_at, outcome, error, warnings, created_by,
+                       created_at, modified_at, started_at, ended_at))
+
+/// Has nodes, from its placement to its end.
+inline bool holds_nodes(const Job& job) { return !job.members.empty(); }
+/// The member on that node; nullptr when it is not one of the job's.
+const Member* find_member(const Job& job, const NodeId& node);
+/// The head's node; empty when the job holds none.
+NodeId head_node(const Job& job);
 
 /// "ExperimentRun/dcid.<name>/": where the job's artifacts lie in workspaceartifactstore.
 std::string artifact_prefix(const JobKey& key);

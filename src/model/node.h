@@ -2,7 +2,10 @@
 #pragma once
 
 #include <boost/describe.hpp>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/id.h"
@@ -14,21 +17,41 @@ using NodeId = Id<struct NodeTag>;
 /// docs/states.md has the diagram.
 enum class NodeStatus {
   Requested,  ///< Recorded; the provider may or may not have started it yet.
+  Preparing,  ///< The provider has taken it; its agent has not dialled in yet.
   Ready,      ///< Its agent is connected.
   Detached,   ///< Its agent was connected and is not now; its work may still go on.
-  Leaving,    ///< Told to go; takes no more work.
+  Leaving,    ///< To go; takes no more work.
+  Preempted,  ///< Taken for somebody else; goes when its work has been stopped.
 };
-BOOST_DESCRIBE_ENUM(NodeStatus, Requested, Ready, Detached, Leaving)
+BOOST_DESCRIBE_ENUM(NodeStatus, Requested, Preparing, Ready, Detached, Leaving, Preempted)
 
 /// One machine-like slot of a target, with one `berth node` agent on it.
 struct Node {
   NodeId id{};
-  std::string target = "local";
+  std::int64_t sequence = 0;     ///< Over the whole server; never used again.
+  std::string target = "local";  ///< core::target_of() of the jobs it takes.
+  std::string site = "local";
   NodeStatus status = NodeStatus::Requested;
-  int slots = 1;            ///< How many jobs it takes at once.
-  std::string work_root{};  ///< Absolute; the agent says it when it joins.
+  int slots = 1;  ///< How many jobs it takes at once; a cluster's node takes one.
+  int ahead = 0;  ///< Attempts it takes beyond its slots: they wait there for their turn.
+  int cores = 0;  ///< What one job may use; 0: no limit.
+  std::int64_t memory_mib = 0;
+  std::vector<int> gpus{};  ///< Devices of the machine that are this node's alone.
+  double price_per_hour = 0;
+  std::string work_root{};    ///< Absolute; the agent says it when it joins.
+  std::string address{};      ///< Where other nodes of its cluster reach it; the agent says it.
+  bool is_dismissed = false;  ///< Leaving, and told so: no way back.
+  int start_failures = 0;     ///< In a row.
+  std::string start_error{};
+  std::string note{};  ///< What its site says of it: why it is not there yet.
   WallTime requested_at{};
+  std::optional<WallTime> joined_at{};    ///< For the first time.
+  std::optional<WallTime> ends_at{};      ///< When its site takes it back (Slurm's time limit).
+  std::optional<WallTime> lease_until{};  ///< A lease that outlasts this server's good-bye.
 };
-BOOST_DESCRIBE_STRUCT(Node, (), (id, target, status, slots, work_root, requested_at))
+BOOST_DESCRIBE_STRUCT(Node, (),
+                      (id, sequence, target, site, status, slots, ahead, cores, memory_mib, gpus,
+                       price_per_hour, work_root, address, is_dismissed, start_failures,
+                       start_error, note, requested_at, joined_at, ends_at, lease_until))
 
 }  // namespace berth::model

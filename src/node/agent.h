@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "io/address.h"
 #include "model/node.h"
 
 namespace berth::node {
+
+/// A server on another machine, which is always found at the same address.
+struct RemoteServer {
+  io::ServerAddress address{};
+  std::string token{};
+  std::string authority{};       ///< PEM: the one that vouches for the server.
+  std::string authority_file{};  ///< The same, for transfers.
+};
 
 struct AgentOptions {
   model::NodeId id{};
@@ -16,14 +26,18 @@ struct AgentOptions {
   std::string token_file{};
   std::string identity_file{};  ///< Where it says which process it is, once it is the only one.
   int slots = 1;
+  std::optional<RemoteServer> remote{};  ///< Instead of `home` and `token_file`.
+  std::string address = "127.0.0.1";     ///< Where other nodes of the cluster reach this one.
+  std::optional<WallTime> ends_at{};     ///< When the site takes this node back.
   Duration lonely_after = std::chrono::seconds(60);  ///< Without a server and work, it ends.
   Duration housekeeping = std::chrono::seconds(1);   ///< How often it looks whether to end.
 };
 
 /// `berth node`: dials the server, runs attempts, survives the server. Returns when told to leave,
 /// or when it has had nothing to do and no server for a minute (two seconds when the server was
-/// stopped and did not crash). Forks: call it while the process
-/// has one thread. Conflict when another agent of the same work root is alive.
+/// stopped and did not crash). A remote one also ends when its lease has lapsed and it has had no
+/// server for a minute; and SIGTERM, which its site sends, stops its work first. Forks: call it
+/// while the process has one thread. Conflict when another agent of the same work root is alive.
 Status run_agent(const AgentOptions& options);
 
 }  // namespace berth::node

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -118,6 +119,12 @@ class AgentTest : public testing::Test {
     ASSERT_TRUE(io::write_file(paths().directory + "/wd/" + name, ""));
   }
 
+  static ino_t inode_of(const std::string& path) {
+    struct stat found {};
+    EXPECT_EQ(::stat(path.c_str(), &found), 0) << path;
+    return found.st_ino;
+  }
+
   int wait_for_exit() {
     int status = -1;
     EXPECT_TRUE(until([&] { return ::waitpid(agent, &status, WNOHANG) == agent; }));
@@ -128,7 +135,8 @@ class AgentTest : public testing::Test {
   AttemptPaths paths() const {
     return AttemptPaths(options.work_root + "/" + wire::node::attempt_directory(launch.attempt));
   }
-  std::string marker() const { return wire::node::attempt_directory(launch.attempt); }
+  std::string marker() const { return marker_of(paths()); }
+  bool is_work_gone() const { return processes_marked(marker()).empty(); }
   const std::string& log() { return server->logs[launch.attempt]; }
   std::string agent_log() const { return io::read_file(directory / "agent.log").value_or(""); }
 

@@ -22,14 +22,29 @@ TEST_F(AgentTest, RunsALaunchAndForgetsItWhenTold) {
   EXPECT_EQ(ended.outcome, (model::Outcome{Ending::Exited, 0, 0, ""}));
   EXPECT_EQ(ended.log_size, 3u);
   EXPECT_EQ(log(), "hi\n");
-  std::vector<Phase> phases;
-  for (const Advanced& advanced : server->heard<Advanced>()) phases.push_back(advanced.phase);
-  EXPECT_EQ(phases, (std::vector{Phase::Preparing, Phase::Running, Phase::Finalizing}));
+  EXPECT_TRUE(ended.since_start);
   EXPECT_TRUE(read_record<LaunchRecord>(paths().launch));
 
   server->say(wire::node::Forget{launch.attempt});
 
-  EXPECT_TRUE(until([&] { return ::access((options.work_root + "/ws").c_str(), F_OK) != 0; }));
+  const std::string job = paths().directory.substr(0, paths().directory.rfind('/'));
+  EXPECT_TRUE(until([&] { return ::access(job.c_str(), F_OK) != 0; }));
+}
+
+TEST_F(AgentTest, TellsThatAJobRunsWhenItDoesNotEndAtOnce) {
+  connect();
+  send_launch("until test -e go; do sleep 0.01; done");
+  ASSERT_TRUE(until([&] {
+    const auto said = server->heard<Advanced>();
+    return !said.empty() && said.back().phase == Phase::Running;
+  }));
+
+  touch("go");
+  wait_for_end();
+
+  std::vector<Phase> phases;
+  for (const Advanced& advanced : server->heard<Advanced>()) phases.push_back(advanced.phase);
+  EXPECT_TRUE(std::ranges::is_sorted(phases));
 }
 
 TEST_F(AgentTest, RepeatingALaunchStartsNothing) {
@@ -230,6 +245,25 @@ TEST_F(AgentTest, AStopOfSomethingUnknownIsAnsweredWithLost) {
   server->say(wire::node::Stop{launch.attempt});
 
   EXPECT_EQ(wait_for_end().outcome.ending, Ending::Lost);
+}
+
+TEST_F(AgentTest, AJobSeesNothingOfTheOneWhoseDirectoryItGets) {
+  launch.directories = {"wd", "wd/outputs", "wd/logs"};
+  launch.environment = {{"SECRET", "first-only"}};
+  run("echo of the first; ls -id ../wd > /dev/null");
+  const ino_t inode = inode_of(paths().directory);
+  server->say(wire::node::Forget{launch.attempt});
+  ASSERT_TRUE(until([&] { return ::access(paths().directory.c_str(), F_OK) != 0; }));
+
+  launch.attempt.job.name += "-2";
+  launch.environment.clear();
+  send_launch(
+      "pwd; find . -type f; cat ../user_logs/std_log.txt | wc -l; "
+      "cat ../*.json ../.*.json 2> /dev/null | grep -c 'first-onl[y]'");
+  ASSERT_TRUE(until([&] { return server->heard<Ended>().size() == 2; })) << agent_log();
+
+  EXPECT_EQ(log(), paths().directory + "/wd\n1\n0\n");
+  EXPECT_EQ(inode_of(paths().directory), inode);
 }
 
 TEST_F(AgentTest, AForgetOfARunningJobEndsItSilently) {

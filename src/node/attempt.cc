@@ -4,12 +4,16 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
+#include <utility>
 
 #include "base/log.h"
 #include "io/cgroup.h"
 #include "node/deliver.h"
 #include "node/fetch.h"
+#include "node/lease.h"
+#include "node/pace.h"
 #include "node/process_tree.h"
 
 namespace berth::node {
@@ -22,6 +26,8 @@ using wire::node::Phase;
 namespace {
 
 constexpr Duration kLookAgain(20);
+constexpr Duration kOnItsWay(500);
+constexpr Duration kMoment(10);
 constexpr Duration kLongFinalizing = std::chrono::seconds(2);
 
 bool went_well(const Outcome& outcome) {
@@ -52,6 +58,7 @@ Attempt::Attempt(AttemptContext& context, Launch launch)
 
 Attempt::~Attempt() {
   unwatch();
+  say_nothing_more();
   for (const auto& transfer : {fetching_, delivering_}) {
     if (transfer) transfer->abort();
   }
@@ -60,7 +67,8 @@ Attempt::~Attempt() {
 std::unique_ptr<Attempt> Attempt::launch(AttemptContext& context, Launch launch) {
   std::unique_ptr<Attempt> attempt(new Attempt(context, std::move(launch)));
   attempt->is_confirmed_ = true;
-  attempt->log_.begin_at_start();
+  attempt->began_ = context.clock.now().mono;
+  if (attempt->launch_.ships_log) attempt->log_.begin_at_start();
   const Status laid_out = attempt->lay_out();
   if (laid_out) {
     attempt->prepare();
@@ -72,6 +80,7 @@ std::unique_ptr<Attempt> Attempt::launch(AttemptContext& context, Launch launch)
 
 std::unique_ptr<Attempt> Attempt::adopt(AttemptContext& context, LaunchRecord record) {
   std::unique_ptr<Attempt> attempt(new Attempt(context, std::move(record.launch)));
+  attempt->port_ = record.port;
   const AttemptPaths& paths = attempt->paths_;
   const auto shim = read_record<ShimRecord>(paths.shim);
   if (record.boot != context.boot) {
@@ -85,21 +94,27 @@ std::unique_ptr<Attempt> Attempt::adopt(AttemptContext& context, LaunchRecord re
 
 /// Directories and launch.json, which makes the attempt ours from here on.
 Status Attempt::lay_out() {
-  const io::Root work = TRY(io::Root::open(context_.work_root));
-  TRY(work.make_directories(wire::node::attempt_directory(launch_.attempt)));
-  const io::Root root = TRY(io::Root::open(paths_.directory));
-  TRY(root.make_directories("user_logs"));
-  TRY(root.make_directories(launch_.working_directory));
-  for (const std::string& directory : launch_.directories) TRY(root.make_directories(directory));
-  for (const wire::node::Fetch& fetch : launch_.fetches) {
-    if (fetch.is_folder) TRY(root.make_directories(fetch.destination));
-  }
-  return write_record(paths_.launch, LaunchRecord{context_.boot, launch_});
+  TRY(context_.directories.lay_out(launch_));
+  return note_launch();
 }
 
+Status Attempt::note_launch() const {
+  return write_record(paths_.launch, LaunchRecord{context_.boot, launch_, port_});
+}
+
+/// The server hears of it in a moment, unless the next phase or the end comes first.
 void Attempt::advance(Phase phase) {
   phase_ = phase;
-  context_.outbox.send(wire::node::Advanced{ref(), phase});
+  if (saying_) return;
+  saying_ = context_.loop.after(kMoment, [this] {
+    saying_.reset();
+    context_.outbox.send(wire::node::Advanced{ref(), phase_});
+  });
+}
+
+void Attempt::say_nothing_more() {
+  if (saying_) context_.loop.cancel(*saying_);
+  saying_.reset();
 }
 
 // ---- Preparing
@@ -107,8 +122,10 @@ void Attempt::advance(Phase phase) {
 
 void Attempt::prepare() {
   advance(Phase::Preparing);
-  fetching_ = std::make_shared<Transfer>(context_.loop, context_.threads, paths_.directory,
-                                         TransferOptions{.stop_at_first_error = true});
+  if (launch_.fetches.empty()) return prepared({});
+  fetching_ = std::make_shared<Transfer>(
+      context_.loop, context_.threads, paths_.directory,
+      TransferOptions{.stop_at_first_error = true, .authority = context_.authority});
   fetching_->on_refused([this] { context_.outbox.redial(); });
   fetching_->start(fetch_steps(launch_),
                    [this](const std::vector<Error>& errors) { prepared(errors); });
@@ -116,15 +133,52 @@ void Attempt::prepare() {
 }
 
 void Attempt::prepared(const std::vector<Error>& errors) {
-  if (errors.empty()) return start_shim();
-  settle({.ending = Ending::NotStarted, .message = errors.front().message});
+  if (!errors.empty()) {
+    return settle({.ending = Ending::NotStarted, .message = errors.front().message});
+  }
+  launch_.waits_for_go ? wait_for_go() : start_shim();
+}
+
+void Attempt::wait_for_go() {
+  const auto count = std::max<std::size_t>(launch_.processes.size(), 1);
+  Result<HeldPorts> ports =
+      HeldPorts::take(context_.address, static_cast<int>(count), std::exchange(port_, 0));
+  // The peers may know the old ones already; but those that cannot be had are of no use to them.
+  if (!ports) ports = HeldPorts::take(context_.address, static_cast<int>(count));
+  if (!ports) return settle({.ending = Ending::NotStarted, .message = ports.error().message});
+  port_ = ports->first();
+  held_ports_ = std::move(*ports);
+  const Status noted = note_launch();
+  if (!noted) log::warning("{}", noted.error().message);
+  say_prepared();
+}
+
+void Attempt::say_prepared() {
+  context_.outbox.send(wire::node::Prepared{ref(), context_.address, port_});
+}
+
+void Attempt::go(const wire::node::Go& message) {
+  if (phase_ != Phase::Preparing || !launch_.waits_for_go) return;
+  launch_.waits_for_go = false;
+  for (const auto& [name, value] : message.environment) launch_.environment[name] = value;
+  const std::size_t count = std::min(message.processes.size(), launch_.processes.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    for (const auto& [name, value] : message.processes[i]) {
+      launch_.processes[i].environment[name] = value;
+    }
+  }
+  const Status noted = note_launch();  // Also for the shim: this is what it runs.
+  if (!noted) return settle({.ending = Ending::NotStarted, .message = noted.error().message});
+  if (!std::exchange(held_ports_, std::nullopt)) return;  // Still fetching, after a restart.
+  start_shim();
 }
 
 void Attempt::start_shim() {
-  const Result<io::ProcessIdentity> shim = context_.zygote.launch(paths_.directory);
+  Result<Supervisor> shim = context_.zygote.launch(paths_.directory);
   if (shim) {
     advance(Phase::Running);
-    watch(*shim);
+    began_ = context_.clock.now().mono;
+    watch(std::move(*shim));
   } else if (shim.error().code == Code::Unavailable) {
     context_.on_broken(shim.error().message);
   } else {
@@ -135,6 +189,20 @@ void Attempt::start_shim() {
 // ---- Running
 // -------------------------------------------------------------------------------------
 
+/// One of our own.
+void Attempt::watch(Supervisor shim) {
+  shim_ = shim.process();
+  supervisor_ = std::move(shim);
+  context_.loop.watch_readable(supervisor_->fd(), [this] {
+    context_.loop.unwatch(supervisor_->fd());
+    Supervisor over = *std::exchange(supervisor_, std::nullopt);
+    if (over.is_idle_again()) context_.zygote.keep(std::move(over));
+    ran_ = context_.clock.now().mono - began_;
+    shim_ended();
+  });
+}
+
+/// One that an agent before us started.
 void Attempt::watch(const io::ProcessIdentity& shim) {
   shim_ = shim;
   Result<io::Descriptor> handle = io::open_process(shim);
@@ -152,14 +220,19 @@ void Attempt::watch(const io::ProcessIdentity& shim) {
 }
 
 void Attempt::unwatch() {
-  if (!shim_handle_) return;
-  context_.loop.unwatch(shim_handle_.get());
+  if (supervisor_) context_.loop.unwatch(supervisor_->fd());
+  supervisor_.reset();
+  if (shim_handle_) context_.loop.unwatch(shim_handle_.get());
   shim_handle_.reset();
 }
 
 void Attempt::shim_ended() {
   unwatch();
-  if (const auto exit = read_record<ExitRecord>(paths_.exit)) return finalize(exit->outcome);
+  if (const auto exit = read_record<ExitRecord>(paths_.exit)) {
+    started_at_ = exit->started_at;
+    if (!is_held_back(exit->outcome)) finalize(exit->outcome);
+    return;
+  }
   // Ours may have found another at work: one that an agent before us started as it died.
   if (!io::FileLock::try_lock(paths_.lock)) {
     const auto other = read_record<ShimRecord>(paths_.shim);
@@ -172,19 +245,31 @@ void Attempt::shim_ended() {
   clean_up_after_shim();
 }
 
+/// A site that takes its node back may send SIGTERM to all of its processes at once. What the job
+/// died of may thus be the same signal that is on its way to us.
+bool Attempt::is_held_back(const Outcome& outcome) {
+  const bool is_sigterm = (outcome.ending == Ending::Signaled && outcome.signal == SIGTERM) ||
+                          (outcome.ending == Ending::Exited && outcome.exit_code == 128 + SIGTERM);
+  if (!context_.may_be_taken || !is_sigterm || was_held_back_ || !withdrawn_.empty()) return false;
+  was_held_back_ = true;
+  context_.loop.after(kOnItsWay, [this, still = std::weak_ptr<int>(alive_)] {
+    if (!still.expired()) shim_ended();
+  });
+  return true;
+}
+
 void Attempt::clean_up_after_shim() {
   shim_.reset();
   const auto shim = read_record<ShimRecord>(paths_.shim);
   const std::vector<std::string> cgroups = shim ? shim->cgroups : std::vector<std::string>();
-  context_.threads.run(
-      [this, still = std::weak_ptr<int>(alive_), cgroups,
-       marker = wire::node::attempt_directory(ref())]() -> io::Offload::Continuation {
-        kill_leftovers(cgroups, marker);
-        return [this, still] {
-          if (still.expired()) return;
-          settle({.ending = Ending::Lost, .message = "the process that supervised it was killed"});
-        };
-      });
+  context_.threads.run([this, still = std::weak_ptr<int>(alive_), cgroups,
+                        marker = marker_of(paths_)]() -> io::Offload::Continuation {
+    kill_leftovers(cgroups, marker);
+    return [this, still] {
+      if (still.expired()) return;
+      settle({.ending = Ending::Lost, .message = "the process that supervised it was killed"});
+    };
+  });
 }
 
 // ---- Finalizing
@@ -198,15 +283,25 @@ void Attempt::settle(Outcome outcome) {
   finalize(outcome);
 }
 
+bool Attempt::is_at_work() const { return phase_ == Phase::Preparing || phase_ == Phase::Running; }
+
 void Attempt::finalize(const Outcome& outcome) {
   shim_.reset();
+  held_ports_.reset();
   outcome_ = outcome;
+  if (!withdrawn_.empty() && !went_well(outcome)) {
+    outcome_ = {.ending = Ending::Lost, .message = withdrawn_};
+  }
   if (fetching_) fetching_->abort();
   advance(Phase::Finalizing);
-  log_.finish([this] {
-    is_log_stored_ = true;
-    report_when_done();
-  });
+  context_.on_over(ran_);
+  is_log_stored_ = !launch_.ships_log;
+  if (launch_.ships_log) {
+    log_.finish([this] {
+      is_log_stored_ = true;
+      report_when_done();
+    });
+  }
   if (is_disowned_) return report_when_done();
   deliver();
   context_.loop.after(kLongFinalizing, [this, still = std::weak_ptr<int>(alive_)] {
@@ -229,8 +324,11 @@ void Attempt::free_scratch() {
 }
 
 void Attempt::deliver() {
-  delivering_ = std::make_shared<Transfer>(context_.loop, context_.threads, paths_.directory,
-                                           TransferOptions{.is_patient = true});
+  is_delivered_ = !has_deliveries(launch_, went_well(outcome_), paths_.directory);
+  if (is_delivered_) return report_when_done();
+  delivering_ = std::make_shared<Transfer>(
+      context_.loop, context_.threads, paths_.directory,
+      TransferOptions{.is_patient = true, .authority = context_.authority});
   delivering_->on_refused([this] { context_.outbox.redial(); });
   delivering_->start(deliver_steps(launch_, went_well(outcome_)),
                      [this](const std::vector<Error>& errors) {
@@ -246,12 +344,18 @@ void Attempt::report_when_done() {
   if (phase_ != Phase::Finalizing || !is_done) return;
   if (delivering_) delivering_->abort();
   phase_ = Phase::Ended;
+  say_nothing_more();
   report();
 }
 
 void Attempt::report() {
   if (is_forgotten_) return remove();
-  context_.outbox.send(wire::node::Ended{ref(), outcome_, log_.size(), delivery_errors_});
+  const std::uint64_t log_size = launch_.ships_log ? log_.size() : 0;
+  wire::node::Ended ended{ref(), outcome_, log_size, delivery_errors_, {}};
+  if (started_at_) {
+    ended.since_start = std::max(context_.clock.now().wall - *started_at_, Duration(0));
+  }
+  context_.outbox.send(ended);
 }
 
 // ---- What the server says
@@ -262,7 +366,8 @@ void Attempt::connected() {
     if (!is_forgotten_) report();
     return;
   }
-  log_.connected();
+  if (launch_.ships_log) log_.connected();
+  if (held_ports_) say_prepared();
 }
 
 void Attempt::disconnected() {
@@ -278,7 +383,7 @@ void Attempt::confirm(const Launch& launch) {
   // Only addresses may differ: the attempt itself never changes.
   if (launch.fetches.size() == launch_.fetches.size()) launch_.fetches = launch.fetches;
   if (launch.deliveries.size() == launch_.deliveries.size()) launch_.deliveries = launch.deliveries;
-  const Status written = write_record(paths_.launch, LaunchRecord{context_.boot, launch_});
+  const Status written = note_launch();
   if (!written) log::warning("{}", written.error().message);
   if (phase_ == Phase::Preparing && !fetching_) return prepare();
   for (const auto& transfer : {fetching_, delivering_}) {
@@ -290,9 +395,8 @@ void Attempt::stop() {
   is_disowned_ = is_disowned_ || !is_confirmed_;
   if (phase_ == Phase::Preparing) {
     settle({.ending = Ending::Stopped});
-  } else if (phase_ == Phase::Running && shim_) {
-    const Status sent = io::send_signal(*shim_, SIGTERM);
-    if (!sent) log::warning("{}", sent.error().message);
+  } else if (phase_ == Phase::Running) {
+    kill();
   }
   report_when_done();
 }
@@ -305,7 +409,19 @@ void Attempt::forget() {
 }
 
 void Attempt::kill() {
-  if (shim_) (void)io::send_signal(*shim_, SIGTERM);
+  if (supervisor_) return supervisor_->stop();
+  const Status sent = shim_ ? io::send_signal(*shim_, SIGTERM) : Status(Done{});
+  if (!sent) log::warning("{}", sent.error().message);
+}
+
+void Attempt::withdraw(const std::string& reason) {
+  withdrawn_ = reason;
+  if (phase_ == Phase::Preparing) return settle({.ending = Ending::Lost, .message = reason});
+  if (phase_ == Phase::Running) kill();
+}
+
+void Attempt::lease_lapsed() {
+  if (phase_ == Phase::Preparing) settle({.ending = Ending::Lost, .message = kLeaseLapsed});
 }
 
 void Attempt::remove() {
@@ -315,6 +431,13 @@ void Attempt::remove() {
     context_.loop.after(kLookAgain, [this, still = std::weak_ptr<int>(alive_)] {
       if (!still.expired()) remove();
     });
+    return;
+  }
+  log_.close();
+  // Long enough for jobs whose directories are worth keeping, too short to hand them to somebody
+  // who writes there when the job is over: a container, a daemon that was there before.
+  if (ran_ && *ran_ <= kShortAttempt && context_.directories.take_back(ref())) {
+    context_.loop.post([gone = context_.on_gone, attempt = ref()] { gone(attempt); });
     return;
   }
   context_.threads.run([gone = context_.on_gone, attempt = ref(), root = context_.work_root,

@@ -10,8 +10,10 @@
 #include "io/loop.h"
 #include "io/offload.h"
 #include "node/attempt_files.h"
+#include "node/directory_pool.h"
 #include "node/log_shipper.h"
 #include "node/outbox.h"
+#include "node/ports.h"
 #include "node/transfer.h"
 #include "node/zygote.h"
 
@@ -22,17 +24,24 @@ struct AttemptContext {
   io::Loop& loop;
   io::Offload& threads;
   Zygote& zygote;
+  DirectoryPool& directories;
   Outbox& outbox;
   const Clock& clock;
   std::string work_root;
+  std::string address;  ///< Where other nodes reach this one.
   std::string boot;
+  std::string authority;  ///< The file of the CA that vouches for the server; empty: plain HTTP.
+  bool may_be_taken;      ///< The node is its site's, which may end it.
+  /// Its command runs no more, and ran for so long if it ever did: another may run.
+  std::function<void(std::optional<Duration>)> on_over;
   std::function<void(const wire::node::AttemptRef&)> on_gone;  ///< Its directory is removed.
   std::function<void(std::string_view)> on_broken;  ///< The agent cannot go on; a new one can.
 };
 
 /// One attempt, from its Launch to its Forget. Loop thread only.
 ///
-///   Preparing ──> Running ──> Finalizing ──> Ended ──(Forget)──> gone
+///   Preparing ──(and Go, if it waits for that)──> Running ──> Finalizing ──> Ended ──(Forget)──>
+///   gone
 ///       └───────(could not start, or stopped)──^
 class Attempt {
  public:
@@ -47,18 +56,28 @@ class Attempt {
   const wire::node::AttemptRef& ref() const { return launch_.attempt; }
   wire::node::Phase phase() const { return phase_; }
   bool is_forgotten() const { return is_forgotten_; }
+  /// Has a slot: it is being prepared, or its command runs.
+  bool is_at_work() const;
+  /// Since when it is prepared or its command runs; of one that we found, for ever.
+  TimePoint began() const { return began_; }
 
   /// There is a connection, and Hello has been said.
   void connected();
   void disconnected();
   /// The server wants it (still): it may have fresh addresses.
   void confirm(const wire::node::Launch& launch);
+  /// Its peers are ready as well.
+  void go(const wire::node::Go& message);
   /// Without a Launch on this connection it is nobody's any more: ended, and nothing is sent back.
   void stop();
   void forget();
   void log_stored(std::uint64_t size) { log_.stored(size); }
   /// The state directory has vanished: only ends what runs.
   void kill();
+  /// The node's time is over, and not by the server's will: what does not end well is Lost.
+  void withdraw(const std::string& reason);
+  /// What has not begun does not begin; what runs is ended by its shim.
+  void lease_lapsed();
 
  private:
   Attempt(AttemptContext& context, wire::node::Launch launch);
@@ -66,12 +85,17 @@ class Attempt {
   void prepare();
   Status lay_out();
   void prepared(const std::vector<Error>& errors);
+  void wait_for_go();
+  void say_prepared();
+  Status note_launch() const;
   void start_shim();
+  void watch(Supervisor shim);
   void watch(const io::ProcessIdentity& shim);
   void unwatch();
   void shim_ended();
   void clean_up_after_shim();
   void settle(model::Outcome outcome);
+  bool is_held_back(const model::Outcome& outcome);
   void finalize(const model::Outcome& outcome);
   void deliver();
   void free_scratch();
@@ -79,6 +103,7 @@ class Attempt {
   void report();
   void remove();
   void advance(wire::node::Phase phase);
+  void say_nothing_more();
 
   AttemptContext& context_;
   wire::node::Launch launch_;
@@ -88,10 +113,19 @@ class Attempt {
   bool is_confirmed_ = false;  ///< On this connection.
   bool is_disowned_ = false;
   bool is_forgotten_ = false;
+  bool was_held_back_ = false;
+  std::string withdrawn_{};                ///< Why, once it is.
+  int port_ = 0;                           ///< Said in Prepared; 0: not yet.
+  std::optional<HeldPorts> held_ports_{};  ///< While it waits for Go.
   std::shared_ptr<Transfer> fetching_{};
   std::shared_ptr<Transfer> delivering_{};
   std::optional<io::ProcessIdentity> shim_{};
-  io::Descriptor shim_handle_{};
+  std::optional<Supervisor> supervisor_{};  ///< Of a shim that we started.
+  io::Descriptor shim_handle_{};            ///< Of one that we found.
+  TimePoint began_{};
+  std::optional<Duration> ran_{};
+  std::optional<WallTime> started_at_{};  ///< The command, as its shim wrote it down.
+  std::optional<io::Loop::TimerId> saying_{};
   model::Outcome outcome_{};
   bool is_freeing_ = false;  ///< A thread removes scratch files.
   bool is_delivered_ = false;

@@ -3,9 +3,12 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <memory>
 #include <set>
@@ -15,6 +18,8 @@
 
 namespace berth::node {
 namespace {
+
+constexpr off_t kRoom = 4096;
 
 std::vector<std::string> subdirectories(const std::string& directory) {
   std::vector<std::string> names;
@@ -59,6 +64,7 @@ AttemptPaths::AttemptPaths(std::string attempt_directory)
       launch(directory + "/launch.json"),
       lock(directory + "/shim.lock"),
       shim(directory + "/shim.json"),
+      start(directory + "/start"),
       exit(directory + "/exit.json"),
       log_directory(directory + "/user_logs"),
       log(log_directory + "/std_log.txt") {}
@@ -77,7 +83,8 @@ void remove_scratch(const AttemptPaths& paths, const std::vector<std::string>& k
                                                     ::free);
   const Result<io::Root> root = io::Root::open(real ? real.get() : paths.directory);
   if (!root) return;
-  std::set<std::string> all = {"launch.json", "shim.lock", "shim.json", "exit.json", "user_logs"};
+  std::set<std::string> all = {"launch.json", "shim.lock", "shim.json",
+                               "start",       "exit.json", "user_logs"};
   for (const std::string& path : kept) {
     all.insert(path);
     const std::unique_ptr<char, void (*)(void*)> target(
@@ -107,7 +114,48 @@ std::string boot_id() {
   return text ? std::string(trim(*text)) : "unknown";
 }
 
+std::string spare_name(std::string_view name) { return "." + std::string(name); }
+
+namespace {
+
+std::string spare_of(const std::string& path) {
+  const std::size_t slash = path.find_last_of('/');
+  return path.substr(0, slash + 1) + spare_name(std::string_view(path).substr(slash + 1));
+}
+
+}  // namespace
+
+Result<io::Descriptor> reserve_file(const std::string& path) {
+  constexpr int kFlags = O_WRONLY | O_CLOEXEC | O_NOFOLLOW;
+  io::Descriptor file(::open(spare_of(path).c_str(), kFlags));
+  int error_number = 0;
+  if (!file) {  // Else it has its room from before.
+    file = io::Descriptor(::open(spare_of(path).c_str(), kFlags | O_CREAT | O_EXCL, 0600));
+    if (!file) return fail(io::error_from_errno(errno, fmt::format("make '{}'", path)));
+    error_number = ::posix_fallocate(file.get(), 0, kRoom);
+  }
+  static const std::string blank(kRoom, ' ');  // What was there is nobody's business any more.
+  if (error_number != 0 || ::pwrite(file.get(), blank.data(), kRoom, 0) != kRoom) {
+    const int reason = error_number != 0 ? error_number : ENOSPC;
+    return fail(io::error_from_errno(reason, "reserve room on the disk"));
+  }
+  return file;
+}
+
+Status fill_reserved(const io::Descriptor& spare, const std::string& path, std::string_view text) {
+  struct stat found {};
+  if (::fstat(spare.get(), &found) != 0) return fail(io::error_from_errno(errno, "read its size"));
+  // Longer ones are not cut: that costs more than to read some spaces.
+  std::string padded(text);
+  padded.resize(std::max(text.size(), static_cast<std::size_t>(found.st_size)), ' ');
+  TRY(io::write_all(spare.get(), padded));
+  if (::rename(spare_of(path).c_str(), path.c_str()) == 0) return Done{};
+  return fail(io::error_from_errno(errno, fmt::format("rename to '{}'", path)));
+}
+
 Status replace_file(const std::string& path, std::string_view text) {
+  const io::Descriptor spare(::open(spare_of(path).c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (spare && fill_reserved(spare, path, text)) return Done{};
   io::TemporaryFile file = TRY(io::TemporaryFile::make(path.substr(0, path.find_last_of('/'))));
   TRY(file.write(text));
   return file.persist(path);

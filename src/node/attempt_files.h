@@ -28,16 +28,21 @@ struct AttemptPaths {
   std::string launch;  ///< LaunchRecord; secret, since it holds signed URLs.
   std::string lock;    ///< Held by the shim for as long as it lives: at most one runs the command.
   std::string shim;    ///< ShimRecord, before the command starts.
+  std::string start;   ///< Made right before the command starts; see restored.h.
   std::string exit;    ///< ExitRecord, when the process tree is gone.
   std::string log_directory;
   std::string log;
 };
 
+/// By what the attempt's processes are known on this machine, which may have several nodes.
+inline const std::string& marker_of(const AttemptPaths& paths) { return paths.directory; }
+
 struct LaunchRecord {
   std::string boot{};
-  wire::node::Launch launch{};
+  wire::node::Launch launch{};  ///< With what Go added, once it came; then it waits no more.
+  int port = 0;                 ///< That was said in Prepared; 0: not yet.
 };
-BOOST_DESCRIBE_STRUCT(LaunchRecord, (), (boot, launch))
+BOOST_DESCRIBE_STRUCT(LaunchRecord, (), (boot, launch, port))
 
 struct ShimRecord {
   io::ProcessIdentity process{};
@@ -66,12 +71,20 @@ std::vector<std::string> find_attempts(const std::string& work_root);
 /// Differs from one start of the machine to the next.
 std::string boot_id();
 
-/// Replaces the file at once, mode 0600, without syncing.
+/// Of a file that stands ready to become the one of this name: ".exit.json".
+std::string spare_name(std::string_view name);
+
+/// Opens the spare for the file at `path`, or makes it, with room on the disk for a record.
+Result<io::Descriptor> reserve_file(const std::string& path);
+/// Writes the whole text, which may be followed by spaces, and puts the file in its place.
+Status fill_reserved(const io::Descriptor& spare, const std::string& path, std::string_view text);
+
+/// Replaces the file at once, mode 0600, without syncing. May be followed by spaces.
 Status replace_file(const std::string& path, std::string_view text);
 
 template <typename T>
 Status write_record(const std::string& path, const T& value) {
-  return replace_file(path, record::json::serialize(record::encode(value)));
+  return replace_file(path, record::encode_text(value));
 }
 
 /// nullopt when it is not there or not readable as one.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <boost/describe.hpp>
+#include <memory>
 
 #include "base/record.h"
 #include "base/text.h"
@@ -25,9 +26,16 @@ namespace {
 
 constexpr std::uint64_t kBlockBytes = 64u << 20;
 
-io::HttpClient& client() {
-  thread_local io::HttpClient mine;
-  return mine;
+/// Each thread's own, with its connections. A process trusts one authority all its life, but for
+/// tests.
+io::HttpClient& client(const std::string& authority) {
+  thread_local std::string trusted;
+  thread_local std::unique_ptr<io::HttpClient> mine;
+  if (!mine || trusted != authority) {
+    mine = std::make_unique<io::HttpClient>(io::HttpClientOptions{.authority_file = authority});
+    trusted = authority;
+  }
+  return *mine;
 }
 
 Code code_of(int status) {
@@ -52,8 +60,8 @@ std::string reason_in(const std::string& body) {
   return shown.empty() ? "" : ": " + shown;
 }
 
-Result<io::ClientResponse> send(const io::ClientRequest& request) {
-  io::ClientResponse response = TRY(client().send(request));
+Result<io::ClientResponse> send(const std::string& authority, const io::ClientRequest& request) {
+  io::ClientResponse response = TRY(client(authority).send(request));
   if (response.status >= 200 && response.status < 300) return response;
   return fail(code_of(response.status),
               fmt::format("{} answered {}{}", request.url.substr(0, request.url.find('?')),
@@ -62,21 +70,22 @@ Result<io::ClientResponse> send(const io::ClientRequest& request) {
 
 std::string block_id(std::uint64_t index) { return to_base64(fmt::format("{:08}", index)); }
 
-Status upload_blocks(const std::string& url, const std::shared_ptr<const io::Descriptor>& file,
-                     std::uint64_t size) {
+Status upload_blocks(const std::string& authority, const std::string& url,
+                     const std::shared_ptr<const io::Descriptor>& file, std::uint64_t size) {
   std::string list = "<?xml version=\"1.0\" encoding=\"utf-8\"?><BlockList>";
   for (std::uint64_t offset = 0; offset < size; offset += kBlockBytes) {
     const std::string id = block_id(offset / kBlockBytes);
-    TRY(send({.method = "PUT",
+    TRY(send(authority,
+             {.method = "PUT",
               .url = with_query(url, "comp=block&blockid=" + percent_encode(id)),
               .upload = io::FileRange{file, offset, std::min(kBlockBytes, size - offset)}}));
     list += "<Latest>" + id + "</Latest>";
   }
   list += "</BlockList>";
-  TRY(send({.method = "PUT",
-            .url = with_query(url, "comp=blocklist"),
-            .headers = {{"Content-Type", "application/xml"}},
-            .body = std::move(list)}));
+  TRY(send(authority, {.method = "PUT",
+                       .url = with_query(url, "comp=blocklist"),
+                       .headers = {{"Content-Type", "application/xml"}},
+                       .body = std::move(list)}));
   return Done{};
 }
 
@@ -92,32 +101,33 @@ std::string with_query(const std::string& url, std::string_view parameters) {
   return fmt::format("{}{}{}", url, url.find('?') == std::string::npos ? '?' : '&', parameters);
 }
 
-Result<BlobPage> list_blobs(const std::string& container_url, const std::string& prefix,
-                            const std::string& marker) {
+Result<BlobPage> list_blobs(const std::string& authority, const std::string& container_url,
+                            const std::string& prefix, const std::string& marker) {
   std::string url = with_query(container_url, "restype=container&comp=list&berth-format=json");
   url += "&prefix=" + percent_encode(prefix);
   if (!marker.empty()) url += "&marker=" + percent_encode(marker);
-  const io::ClientResponse response = TRY(send({.url = url}));
+  const io::ClientResponse response = TRY(send(authority, {.url = url}));
   Listing listing = TRY(record::decode_text<Listing>(response.body));
   BlobPage page{.next = std::move(listing.next)};
   for (ListedBlob& blob : listing.blobs) page.names.push_back(std::move(blob.name));
   return page;
 }
 
-Status download(const std::string& url, std::function<Status(std::string_view)> sink) {
-  TRY(send({.url = url, .sink = std::move(sink), .follow_redirects = true}));
+Status download(const std::string& authority, const std::string& url,
+                std::function<Status(std::string_view)> sink) {
+  TRY(send(authority, {.url = url, .sink = std::move(sink), .follow_redirects = true}));
   return Done{};
 }
 
-Status upload(const std::string& url, std::shared_ptr<const io::Descriptor> file,
-              std::uint64_t size) {
-  if (size > kBlockBytes) return upload_blocks(url, file, size);
+Status upload(const std::string& authority, const std::string& url,
+              std::shared_ptr<const io::Descriptor> file, std::uint64_t size) {
+  if (size > kBlockBytes) return upload_blocks(authority, url, file, size);
   io::ClientRequest request{
       .method = "PUT",
       .url = url,
       .headers = {{"x-ms-blob-type", "BlockBlob"}, {"Content-Type", "application/octet-stream"}}};
   if (size > 0) request.upload = io::FileRange{std::move(file), 0, size};
-  TRY(send(request));
+  TRY(send(authority, request));
   return Done{};
 }
 

@@ -21,14 +21,16 @@ struct BlobPage {
   std::vector<std::string> names{};
   std::string next{};  ///< Empty: that was all.
 };
-Result<BlobPage> list_blobs(const std::string& container_url, const std::string& prefix,
-                            const std::string& marker);
+/// `authority` is the file of a CA to trust beside the system's, here and below; may be empty.
+Result<BlobPage> list_blobs(const std::string& authority, const std::string& container_url,
+                            const std::string& prefix, const std::string& marker);
 
 /// Hands the body to the sink piece by piece. Unavailable and Internal may be worth another try.
-Status download(const std::string& url, std::function<Status(std::string_view)> sink);
+Status download(const std::string& authority, const std::string& url,
+                std::function<Status(std::string_view)> sink);
 
 /// Large files go up in blocks.
-Status upload(const std::string& url, std::shared_ptr<const io::Descriptor> file,
-              std::uint64_t size);
+Status upload(const std::string& authority, const std::string& url,
+              std::shared_ptr<const io::Descriptor> file, std::uint64_t size);
 
 }  // namespace berth::node

@@ -49,6 +49,17 @@ void Channel::start() {
 }
 
 Result<io::WebSocketAddress> Channel::find_server() const {
+  const std::string path =
+      fmt::format("/berth/v1/nodes/{}/channel", percent_encode(options_.id.text));
+  if (options_.remote) {
+    const RemoteServer& remote = *options_.remote;
+    auto tls = TRY(io::ClientTls::make(remote.authority));
+    return io::WebSocketAddress{.host = remote.address.host,
+                                .port = remote.address.port,
+                                .path = path,
+                                .bearer_token = remote.token,
+                                .tls = std::move(tls)};
+  }
   const std::string text = TRY(io::read_file(options_.home + "/server.json", 64 * 1024));
   const ServerFacts server = TRY(record::decode_text<ServerFacts>(text));
   // A port that a dead server left behind may by now be a stranger's, who must not get our token.
@@ -56,11 +67,10 @@ Result<io::WebSocketAddress> Channel::find_server() const {
     return fail(Code::Unavailable, "the server is not running");
   }
   const std::string token = TRY(io::read_file(options_.token_file, 4096));
-  return io::WebSocketAddress{
-      .host = server.address,
-      .port = server.port,
-      .path = fmt::format("/berth/v1/nodes/{}/channel", percent_encode(options_.id.text)),
-      .bearer_token = std::string(trim(token))};
+  return io::WebSocketAddress{.host = server.address,
+                              .port = server.port,
+                              .path = path,
+                              .bearer_token = std::string(trim(token))};
 }
 
 void Channel::dial() {

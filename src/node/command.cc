@@ -3,7 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/close_range.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,72 +23,87 @@ struct StartFailure {
   char doing[60] = {};
 };
 
-[[noreturn]] void give_up(int report, std::string_view doing) {
-  StartFailure failure{errno, {}};
-  doing.copy(failure.doing, sizeof failure.doing - 1);
-  (void)io::write_all(report, {reinterpret_cast<const char*>(&failure), sizeof failure});
+/// Memory that a child writes and we read, however it was forked (sanitizers turn vfork into fork).
+StartFailure* shared_failure() {
+  static void* const page = ::mmap(nullptr, sizeof(StartFailure), PROT_READ | PROT_WRITE,
+                                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  return page == MAP_FAILED ? nullptr : static_cast<StartFailure*>(page);
+}
+
+/// All that the child needs: it borrows our memory until it is the command, so it makes nothing.
+struct Plan {
+  const CommandSpec& spec;
+  const io::Cgroup& cgroup;
+  const char* shell = nullptr;
+  char* const* environment = nullptr;
+  StartFailure* failure = nullptr;
+};
+
+[[noreturn]] void give_up(const Plan& plan, std::string_view doing) {
+  plan.failure->error_number = errno;
+  plan.failure->doing[doing.copy(plan.failure->doing, sizeof plan.failure->doing - 1)] = '\0';
   ::_exit(127);
 }
 
-const char* find_shell() { return ::access("/bin/bash", X_OK) == 0 ? "/bin/bash" : "/bin/sh"; }
-
+/// Those that a shim ignores or blocks; all others it has left alone.
 void reset_signals() {
-  for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
+  for (const int signal : {SIGHUP, SIGINT, SIGPIPE, SIGQUIT}) ::signal(signal, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-void set_streams(const std::string& log, int report) {
-  const int input = ::open("/dev/null", O_RDONLY);
-  const int output = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
-  if (input < 0) give_up(report, "open '/dev/null'");
-  if (output < 0) give_up(report, "open the log file");
+void set_streams(const Plan& plan) {
+  const int input = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (input < 0) give_up(plan, "open '/dev/null'");
+  const int output =
+      ::open(plan.spec.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (output < 0) give_up(plan, "open the log file");
   ::dup2(input, STDIN_FILENO);
   ::dup2(output, STDOUT_FILENO);
   ::dup2(output, STDERR_FILENO);
-  // Marked rather than closed: the report must last until exec has worked.
   const auto first = static_cast<unsigned>(STDERR_FILENO + 1);
-  if (::syscall(SYS_close_range, first, ~0u, CLOSE_RANGE_CLOEXEC) == 0) return;
-  for (int fd = STDERR_FILENO + 1; fd < 1024; ++fd) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+  if (::syscall(SYS_close_range, first, ~0u, 0) == 0) return;
+  for (int fd = STDERR_FILENO + 1; fd < 1024; ++fd) ::close(fd);
 }
 
-[[noreturn]] void become_command(const CommandSpec& spec, const io::Cgroup& cgroup, int report) {
+[[noreturn]] void become_command(const Plan& plan) {
   ::setpgid(0, 0);
-  cgroup.enter();
-  set_streams(spec.log, report);
-  if (::chdir(spec.working_directory.c_str()) != 0) give_up(report, "enter the working directory");
+  plan.cgroup.enter();
+  set_streams(plan);
+  if (::chdir(plan.spec.working_directory.c_str()) != 0) {
+    give_up(plan, "enter the working directory");
+  }
+  const char* const words[] = {plan.shell, "-c", plan.spec.command.c_str(), nullptr};
+  reset_signals();
+  ::execve(plan.shell, const_cast<char* const*>(words), plan.environment);
+  give_up(plan, "run the shell");
+}
+
+}  // namespace
+
+const char* find_shell() { return ::access("/bin/bash", X_OK) == 0 ? "/bin/bash" : "/bin/sh"; }
+
+Result<pid_t> start_command(const CommandSpec& spec, const io::Cgroup& cgroup) {
   std::vector<std::string> variables;
   for (const auto& [name, value] : spec.environment) variables.push_back(name + "=" + value);
   std::vector<char*> environment;
   for (std::string& variable : variables) environment.push_back(variable.data());
   environment.push_back(nullptr);
-  const char* const shell = find_shell();
-  const char* const words[] = {shell, "-c", spec.command.c_str(), nullptr};
-  reset_signals();
-  ::execve(shell, const_cast<char* const*>(words), environment.data());
-  give_up(report, "run the shell");
-}
-
-}  // namespace
-
-Result<pid_t> start_command(const CommandSpec& spec, const io::Cgroup& cgroup) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return fail(io::error_from_errno(errno, "make a pipe"));
-  const io::Descriptor reader(ends[0]);
-  io::Descriptor writer(ends[1]);
-  const pid_t child = ::fork();
+  const Plan plan{.spec = spec,
+                  .cgroup = cgroup,
+                  .shell = find_shell(),
+                  .environment = environment.data(),
+                  .failure = shared_failure()};
+  if (plan.failure == nullptr) return fail(io::error_from_errno(errno, "start a process"));
+  plan.failure->error_number = 0;
+  // It shares our memory and we wait until it has let go of it: nothing is copied.
+  const pid_t child = ::vfork();
   if (child < 0) return fail(io::error_from_errno(errno, "start a process"));
-  if (child == 0) become_command(spec, cgroup, writer.get());
-  writer.reset();
-  StartFailure failure;
-  ssize_t count = 0;
-  do {
-    count = ::read(reader.get(), &failure, sizeof failure);
-  } while (count < 0 && errno == EINTR);
-  if (count <= 0) return child;
+  if (child == 0) become_command(plan);
+  if (plan.failure->error_number == 0) return child;
   ::waitpid(child, nullptr, 0);
-  return fail(io::error_from_errno(failure.error_number, failure.doing));
+  return fail(io::error_from_errno(plan.failure->error_number, plan.failure->doing));
 }
 
 }  // namespace berth::node

@@ -18,8 +18,12 @@ struct CommandSpec {
   std::string log{};                                 ///< stdout and stderr, appended.
 };
 
-/// Starts the command in a process group and the control group of its own, with no descriptor of
-/// ours and default signals. By fork, so only for a process without threads (a shim).
+/// Starts the command in a process group of its own and moves it into the control group, with no
+/// descriptor of ours and default signals. By vfork, so only for a process without threads that
+/// handles no signals (a shim).
 Result<pid_t> start_command(const CommandSpec& spec, const io::Cgroup& cgroup);
+
+/// bash, or sh where there is no bash.
+const char* find_shell();
 
 }  // namespace berth::node

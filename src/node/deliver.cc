@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/deliver.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <memory>
 
 #include "base/log.h"
 #include "base/text.h"
+#include "io/beneath.h"
 #include "io/file.h"
 #include "node/blob.h"
+#include "node/restored.h"
 
 namespace berth::node {
 namespace {
@@ -31,7 +35,7 @@ Status check_inside(const TransferView& view, const std::string& path) {
   return fail(Code::InvalidArgument, "it is a link that leaves the job's directory");
 }
 
-Status deliver_file(const std::string& path, const std::string& url) {
+Status deliver_file(const TransferView& view, const std::string& path, const std::string& url) {
   // Not blocking: a pipe somebody left there would wait for a writer for ever.
   auto file = std::make_shared<const io::Descriptor>(
       ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
@@ -41,18 +45,18 @@ Status deliver_file(const std::string& path, const std::string& url) {
     return fail(Code::InvalidArgument, io::error_from_errno(errno, "read it").message);
   }
   if (!S_ISREG(found.st_mode)) return fail(Code::InvalidArgument, "it is not a file");
-  return upload(url, std::move(file), static_cast<std::uint64_t>(found.st_size));
+  return upload(view.authority, url, std::move(file), static_cast<std::uint64_t>(found.st_size));
 }
 
 TransferStep file_step(std::size_t index, const std::string& relative, const std::string& what) {
-  return {.run = [index, relative](const TransferView& view) -> Result<Steps> {
-            const Deliver& delivery = view.launch->deliveries.at(index);
-            const std::string path =
-                fmt::format("{}/{}/{}", view.directory, delivery.source, relative);
-            TRY(deliver_file(path, blob_url(delivery.container_url, delivery.prefix + relative)));
-            return Steps{};
-          },
-          .what = fmt::format("{}: '{}'", what, to_valid_utf8(relative))};
+  return {
+      .run = [index, relative](const TransferView& view) -> Result<Steps> {
+        const Deliver& delivery = view.launch->deliveries.at(index);
+        const std::string path = fmt::format("{}/{}/{}", view.directory, delivery.source, relative);
+        TRY(deliver_file(view, path, blob_url(delivery.container_url, delivery.prefix + relative)));
+        return Steps{};
+      },
+      .what = fmt::format("{}: '{}'", what, to_valid_utf8(relative))};
 }
 
 TransferStep folder_step(std::size_t index, const std::string& what) {
@@ -61,11 +65,12 @@ TransferStep folder_step(std::size_t index, const std::string& what) {
             const std::string folder = view.directory + "/" + delivery.source;
             if (::access(folder.c_str(), F_OK) != 0) return Steps{};
             TRY(check_inside(view, folder));
-            const auto files = io::list_tree(folder, [&](std::string_view path) {
+            auto files = io::list_tree(folder, [&](std::string_view path) {
               log::info("{}: '{}' is not kept: not a file, or a link that leaves the folder", what,
                         path);
             });
             if (!files) return fail(files.error());
+            if (delivery.only_changed) keep_changed(AttemptPaths(view.directory), folder, *files);
             Steps steps;
             for (const io::FileEntry& file : *files) {
               steps.push_back(file_step(index, file.path, what));
@@ -85,13 +90,36 @@ TransferStep single_step(std::size_t index, const std::string& what, bool was_su
               return fail(Code::InvalidArgument, "the command did not write it");
             }
             TRY(check_inside(view, path));
-            TRY(deliver_file(path, blob_url(delivery.container_url, delivery.prefix)));
+            TRY(deliver_file(view, path, blob_url(delivery.container_url, delivery.prefix)));
             return Steps{};
           },
           .what = what};
 }
 
+/// False unless it certainly is an empty folder, or not there.
+bool is_empty_folder(const io::Root& root, const std::string& path) {
+  Result<io::Descriptor> opened = io::open_beneath(root.fd(), path, O_RDONLY | O_DIRECTORY);
+  if (!opened) return opened.error().code == Code::NotFound;
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::fdopendir(opened->get()), ::closedir);
+  if (!entries) return false;
+  (void)opened->release();
+  while (const dirent* entry = ::readdir(entries.get())) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") return false;
+  }
+  return true;
+}
+
 }  // namespace
+
+bool has_deliveries(const wire::node::Launch& launch, bool was_success,
+                    const std::string& directory) {
+  const Result<io::Root> root = io::Root::open(directory);
+  return std::ranges::any_of(launch.deliveries, [&](const Deliver& delivery) {
+    if (delivery.only_on_success && !was_success) return false;
+    return !root || !delivery.is_folder || !is_empty_folder(*root, delivery.source);
+  });
+}
 
 std::vector<TransferStep> deliver_steps(const wire::node::Launch& launch, bool was_success) {
   Steps steps;

@@ -11,8 +11,11 @@
 
 namespace berth::node {
 
-FakeServer::FakeServer(io::Loop& loop, const std::string& home) {
-  server_ = std::make_unique<io::HttpServer>(loop, disk_, *this, io::HttpServerOptions{}, nullptr);
+FakeServer::FakeServer(io::Loop& loop, const std::string& home,
+                       std::shared_ptr<const io::ServerTls> tls)
+    : is_secure_(tls != nullptr) {
+  server_ =
+      std::make_unique<io::HttpServer>(loop, disk_, *this, io::HttpServerOptions{}, std::move(tls));
   EXPECT_TRUE(server_->listen());
   EXPECT_TRUE(io::write_file(home + "/server.json",
                              fmt::format(R"({{"pid":1,"port":{}}})", server_->port())));
@@ -23,7 +26,7 @@ FakeServer::~FakeServer() {
 }
 
 std::string FakeServer::container_url() const {
-  return fmt::format("http://127.0.0.1:{}/c?sig=x", server_->port());
+  return fmt::format("{}://127.0.0.1:{}/c?sig=x", is_secure_ ? "https" : "http", server_->port());
 }
 
 void FakeServer::say(const wire::node::ToNode& message) {
@@ -43,12 +46,16 @@ io::Admission FakeServer::admit(const io::RequestHead& head) {
 
 void FakeServer::accept(std::shared_ptr<io::WebSocket> channel) {
   channel_ = std::move(channel);
-  channel_->start(
-      {.on_message = [this](const std::string& data, bool binary) { received(data, binary); },
-       .on_close =
-           [this, which = channel_.get()](const std::string&) {
-             if (which == channel_.get()) channel_.reset();
-           }});
+  // The connection may outlive a server that a test has die.
+  const std::weak_ptr<int> alive = alive_;
+  channel_->start({.on_message =
+                       [this, alive](const std::string& data, bool binary) {
+                         if (!alive.expired()) received(data, binary);
+                       },
+                   .on_close =
+                       [this, alive, which = channel_.get()](const std::string&) {
+                         if (!alive.expired() && which == channel_.get()) channel_.reset();
+                       }});
 }
 
 void FakeServer::received(const std::string& data, bool binary) {
@@ -61,6 +68,13 @@ void FakeServer::received(const std::string& data, bool binary) {
     return;
   }
   said_.push_back(**message);
+  if (lease) answer_for_lease(**message);
+}
+
+void FakeServer::answer_for_lease(const wire::node::ToServer& message) {
+  if (std::holds_alternative<wire::node::Hello>(message)) say(wire::node::Welcome{"test", lease});
+  const auto* beat = std::get_if<wire::node::Heartbeat>(&message);
+  if (beat && is_renewing) say(wire::node::LeaseRenewed{beat->number, lease});
 }
 
 void FakeServer::handle(io::Request request, Respond respond) {

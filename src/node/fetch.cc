@@ -19,7 +19,7 @@ constexpr unsigned kMode = 0755;
 Status fetch_to(const TransferView& view, const std::string& url, const std::string& destination) {
   const io::Root root = TRY(io::Root::open(view.directory));
   const io::Descriptor file = TRY(root.open_for_writing(destination, O_TRUNC, kMode));
-  return download(url, [&](std::string_view bytes) -> Status {
+  return download(view.authority, url, [&](std::string_view bytes) -> Status {
     if (view.is_aborted->load()) return fail(Code::InvalidArgument, "not wanted any more");
     return io::write_all(file.get(), bytes);
   });
@@ -54,7 +54,7 @@ TransferStep listing_step(std::size_t index, const std::string& marker, const st
   return {.run = [index, marker, what](const TransferView& view) -> Result<Steps> {
             const Fetch& wanted = view.launch->fetches.at(index);
             const std::string prefix = folder_prefix(wanted);
-            const BlobPage page = TRY(list_blobs(wanted.url, prefix, marker));
+            const BlobPage page = TRY(list_blobs(view.authority, wanted.url, prefix, marker));
             Steps steps;
             if (!page.next.empty()) steps.push_back(listing_step(index, page.next, what));
             for (const std::string& name : page.names) {

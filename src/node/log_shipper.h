@@ -31,6 +31,7 @@ class LogShipper {
   /// The file grows no more; calls back, once, when the server has all of it.
   void finish(std::function<void()> done);
   std::uint64_t size() const;  ///< Of the file, now.
+  void close() { file_.reset(); }
 
  private:
   void pump();

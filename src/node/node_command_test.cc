@@ -37,5 +37,35 @@ TEST(NodeCommand, RefusesWhatIsWrongOrMissing) {
   }
 }
 
+TEST(NodeCommand, ARemoteNodeIsToldWhereItsServerIs) {
+  const std::vector<std::string> words = {
+      "--name", "n1",      "--server", "https://head:8470", "--ca",    "/dev/fd/4", "--token-file",
+      "/t",     "--slots", "2",        "--work-directory",  "/scratch"};
+
+  const auto remote = parse_remote_arguments(words);
+
+  ASSERT_TRUE(remote) << remote.error().message;
+  EXPECT_EQ(remote->id.text, "n1");
+  EXPECT_EQ(remote->server, "https://head:8470");
+  EXPECT_EQ(remote->authority_file, "/dev/fd/4");
+  EXPECT_EQ(remote->token_file, "/t");
+  EXPECT_EQ(remote->slots, 2);
+  EXPECT_EQ(remote->work_directory, "/scratch");
+}
+
+TEST(NodeCommand, ARemoteNodeDialsNothingWithoutTlsAndAuthority) {
+  const std::vector<std::vector<std::string>> wrong = {
+      {"--name", "n1", "--server", "http://head:1", "--ca", "/c", "--token-file", "/t"},
+      {"--name", "n1", "--server", "https://head:1", "--token-file", "/t"},
+      {"--name", "n1", "--server", "https://head:1", "--ca", "/c"},
+      {"--name", "..", "--server", "https://head:1", "--ca", "/c", "--token-file", "/t"},
+      {"--name", "n1", "--server", "https://head:1", "--ca", "/c", "--token-file", "/t",
+       "--work-directory", "x"},
+      {"--name", "n1", "--server", "https://head:1", "--ca", "/c", "--token-file", "/t", "--home",
+       "/h"},
+  };
+  for (const auto& words : wrong) EXPECT_FALSE(parse_remote_arguments(words));
+}
+
 }  // namespace
 }  // namespace berth::node

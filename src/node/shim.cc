@@ -4,11 +4,14 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <climits>
 #include <csignal>
 #include <ctime>
 
@@ -18,7 +21,9 @@
 #include "io/cgroup.h"
 #include "node/attempt_files.h"
 #include "node/command.h"
+#include "node/lease.h"
 #include "node/process_tree.h"
+#include "node/processes.h"
 
 namespace berth::node {
 namespace {
@@ -32,34 +37,63 @@ constexpr Duration kFirstPause(5);
 constexpr Duration kLongestPause(500);
 
 /// The node's own environment without what is ours, under what the job asked for.
-std::map<std::string, std::string> job_environment(const Launch& launch) {
-  std::map<std::string, std::string> variables = io::current_environment();
-  std::erase_if(variables, [](const auto& each) { return each.first.starts_with("BERTH_"); });
-  variables.try_emplace("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+std::map<std::string, std::string> job_environment(const AttemptPaths& paths,
+                                                   const Launch& launch) {
+  static const auto base = [] {
+    std::map<std::string, std::string> own = io::current_environment();
+    std::erase_if(own, [](const auto& each) { return each.first.starts_with("BERTH_"); });
+    own.try_emplace("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+    return own;
+  }();
+  std::map<std::string, std::string> variables = base;
   for (const auto& [name, value] : launch.environment) variables[name] = value;
-  variables[kMarkerVariable] = wire::node::attempt_directory(launch.attempt);
+  variables[kMarkerVariable] = marker_of(paths);
   return variables;
 }
+
+/// How the command comes into its control group: its supervisor is inside, or it moves.
+enum class Entry { Born, Moves };
+
+struct Quarters {
+  const io::Cgroup& cgroup;
+  Entry entry = Entry::Born;
+  std::uint64_t earlier_kills = 0;  ///< For lack of memory, in this group, before the attempt.
+};
 
 /// The command's process tree from its start until nothing of it is left.
 ///
 ///   Running ──(stop, time over, or the command ended and left processes)──> Terminating
 ///   Terminating ──(grace over)──> Killing          any ──(nothing left)──> over
+///   any ──(the node's lease lapsed)──> Killing
 class Supervision {
  public:
-  Supervision(const Launch& launch, const io::Cgroup& cgroup) : launch_(launch), cgroup_(cgroup) {}
+  Supervision(const Launch& launch, const Quarters& quarters, LeaseWatch& lease)
+      : launch_(launch),
+        cgroup_(quarters.cgroup),
+        entry_(quarters.entry),
+        earlier_kills_(quarters.earlier_kills),
+        lease_(lease) {}
 
-  Outcome run(pid_t command) {
-    command_ = command;
+  void add(pid_t command) { commands_.push_back(command); }
+
+  /// Not all of them could be started: those that were are ended.
+  void give_up(const Error& why) {
+    cause_ = Ending::NotStarted;
+    message_ = why.message;
+  }
+
+  Outcome run() {
     started_ = clock_.now().mono;
     reap();
     while (!is_over()) {
       advance(clock_.now().mono);
-      wait(pause(clock_.now().mono));
+      wait(std::min(pause(clock_.now().mono), lease_.pause(since_boot())));
       reap();
     }
     return outcome();
   }
+
+  bool has_killed() const { return phase_ == Phase::Killing; }
 
  private:
   enum class Phase { Running, Terminating, Killing };
@@ -69,18 +103,32 @@ class Supervision {
       int status = 0;
       const pid_t ended = ::waitpid(-1, &status, WNOHANG | __WALL);
       if (ended < 0 && errno == EINTR) continue;
-      if (ended == command_) status_ = status;
+      if (ended > 0) note(ended, status);
       if (ended > 0) continue;
       has_children_ = ended == 0;
       return;
     }
   }
 
-  bool is_over() const { return status_ && !has_children_ && cgroup_.is_empty(); }
+  /// The first to fail speaks for all.
+  void note(pid_t ended, int status) {
+    const bool is_ours = std::erase(commands_, ended) > 0;
+    if (is_ours && !status_ && (status != 0 || commands_.empty())) status_ = status;
+  }
+
+  /// Who is born in our own group descends from us; one of the attempt's own may hold others.
+  bool is_over() const {
+    return status_ && !has_children_ && (entry_ == Entry::Born || cgroup_.is_empty());
+  }
 
   void advance(TimePoint now) {
+    if (phase_ != Phase::Killing && lease_.has_lapsed(since_boot())) {
+      // At once: from here on somebody else may do the same work.
+      if (!status_) cause_ = Ending::Lost;
+      phase_ = Phase::Killing;
+    }
     if (phase_ == Phase::Running) {
-      if (status_) {
+      if (status_ || cause_) {
         terminate(now);
       } else if (stop_requested_) {
         cause_ = Ending::Stopped;
@@ -148,10 +196,12 @@ class Supervision {
     }
     if (cause_) {
       outcome.ending = *cause_;
+      outcome.message = message_;
       if (cause_ == Ending::TimedOut) {
         outcome.message =
             fmt::format("it ran longer than its limit of {} s", launch_.timeout->count());
       }
+      if (cause_ == Ending::Lost) outcome.message = kLeaseLapsed;
     } else {
       check_memory(outcome);
     }
@@ -163,20 +213,23 @@ class Supervision {
     const bool was_killed = outcome.signal == SIGKILL || outcome.exit_code == 128 + SIGKILL;
     if (!was_killed) return;
     const io::MemoryUse use = cgroup_.memory_use();
-    if (use.out_of_memory_kills == 0) return;
+    if (use.out_of_memory_kills == earlier_kills_) return;
     outcome.ending = Ending::OutOfMemory;
     outcome.message = launch_.memory_limit_bytes
                           ? fmt::format("it needed more memory than its limit of {}",
                                         human_bytes(*launch_.memory_limit_bytes))
                           : std::string("the machine ran out of memory");
-    if (use.peak_bytes > 0)
+    if (use.peak_bytes > 0 && launch_.memory_limit_bytes)  // Else of all the attempts so far.
       outcome.message += fmt::format(" (peak {})", human_bytes(use.peak_bytes));
   }
 
   const Launch& launch_;
   const io::Cgroup& cgroup_;
+  const Entry entry_;
+  const std::uint64_t earlier_kills_;
+  LeaseWatch& lease_;
   SystemClock clock_{};
-  pid_t command_ = 0;
+  std::vector<pid_t> commands_{};  ///< Those that have not ended.
   TimePoint started_{};
   std::optional<int> status_{};
   bool has_children_ = true;
@@ -185,54 +238,42 @@ class Supervision {
   TimePoint kill_at_{};
   Duration pause_ = kFirstPause;
   std::optional<Ending> cause_{};
+  std::string message_{};
 };
-
-io::Cgroup make_cgroup(const Launch& launch) {
-  // Hashed: job names are longer and wider than what a directory of the kernel's may be called.
-  const std::string name = to_hex(sha256(wire::node::attempt_directory(launch.attempt)));
-  Result<io::Cgroup> made = io::Cgroup::make(name.substr(0, 24), launch.memory_limit_bytes);
-  return made ? std::move(*made) : io::Cgroup();
-}
 
 Outcome not_started(const Error& why) {
   return {.ending = Ending::NotStarted, .message = why.message};
 }
 
-Outcome supervise(const AttemptPaths& paths, const Launch& launch, const io::Cgroup& cgroup) {
-  const Result<pid_t> command =
-      start_command({.command = launch.command,
-                     .working_directory = paths.directory + "/" + launch.working_directory,
-                     .environment = job_environment(launch),
-                     .log = paths.log},
-                    cgroup);
-  if (!command) return not_started(command.error());
-  return Supervision(launch, cgroup).run(*command);
-}
-
-/// Room for exit.json, taken before the command can fill the disk with its own files: those go only
-/// once its end is known.
-Result<io::TemporaryFile> reserve_exit(const AttemptPaths& paths) {
-  constexpr off_t kEnough = 4096;
-  io::TemporaryFile file = TRY(io::TemporaryFile::make(paths.directory));
-  if (const int error_number = ::posix_fallocate(file.fd(), 0, kEnough); error_number != 0) {
-    return fail(io::error_from_errno(error_number, "reserve room on the disk"));
+Outcome supervise(const AttemptPaths& paths, const Launch& launch, const Quarters& quarters) {
+  LeaseWatch lease(paths.directory);
+  if (lease.has_lapsed(since_boot())) return {.ending = Ending::Lost, .message = kLeaseLapsed};
+  const auto commands = commands_of(paths, launch, job_environment(paths, launch));
+  if (!commands) return not_started(commands.error());
+  const bool moves = quarters.entry == Entry::Moves;
+  Supervision supervision(launch, quarters, lease);
+  for (const CommandSpec& command : *commands) {
+    const Result<pid_t> started = start_command(command, moves ? quarters.cgroup : io::Cgroup());
+    if (started) {
+      supervision.add(*started);
+    } else if (&command == &commands->front()) {
+      return not_started(started.error());
+    } else {
+      supervision.give_up(started.error());
+      break;
+    }
   }
-  return file;
-}
-
-Status write_exit(io::TemporaryFile& file, const AttemptPaths& paths, const std::string& text) {
-  TRY(file.write(text));
-  if (::ftruncate(file.fd(), static_cast<off_t>(text.size())) != 0) {
-    return fail(io::error_from_errno(errno, "write exit.json"));
-  }
-  return file.persist(paths.exit);
+  const Outcome outcome = supervision.run();
+  if (!moves && supervision.has_killed()) quarters.cgroup.enter();  // Killing leaves it.
+  return outcome;
 }
 
 /// The result must not be lost: it waits for room if it has to, unless there is no directory any
 /// more.
-void report(Result<io::TemporaryFile> reserved, const AttemptPaths& paths, const ExitRecord& exit) {
-  const std::string text = record::json::serialize(record::encode(exit));
-  if (reserved && write_exit(*reserved, paths, text)) return;
+void report(const Result<io::Descriptor>& reserved, const AttemptPaths& paths,
+            const ExitRecord& exit) {
+  const std::string text = record::encode_text(exit);
+  if (reserved && fill_reserved(*reserved, paths.exit, text)) return;
   while (true) {
     const Status written = replace_file(paths.exit, text);
     if (written || written.error().code == Code::NotFound) return;
@@ -240,40 +281,120 @@ void report(Result<io::TemporaryFile> reserved, const AttemptPaths& paths, const
   }
 }
 
-Outcome run_command(const AttemptPaths& paths, const Launch& launch) {
-  const io::Cgroup cgroup = make_cgroup(launch);
-  const Result<io::ProcessIdentity> self = io::identify(::getpid());
-  const Status noted = self ? write_record(paths.shim, ShimRecord{*self, cgroup.directories()})
-                            : Status(fail(self.error()));
-  const Outcome outcome = noted ? supervise(paths, launch, cgroup) : not_started(noted.error());
-  cgroup.remove();
-  return outcome;
+constexpr std::string_view kGroupPrefix = "shim-";
+
+/// A shim that was killed while it had nothing to do could not remove its group, "shim-12-3456".
+bool is_of_dead_shim(std::string_view group) {
+  if (!group.starts_with(kGroupPrefix)) return false;
+  const std::vector<std::string_view> parts = split(group.substr(kGroupPrefix.size()), '-');
+  if (parts.size() != 2) return false;
+  io::ProcessIdentity shim;
+  std::from_chars(parts[0].data(), parts[0].data() + parts[0].size(), shim.pid);
+  std::from_chars(parts[1].data(), parts[1].data() + parts[1].size(), shim.start_ticks);
+  return shim.pid > 0 && !io::is_alive(shim);
 }
 
-void run_attempt(const AttemptPaths& paths) {
-  const Result<io::FileLock> lock = io::FileLock::try_lock(paths.lock);
-  if (!lock || ::access(paths.shim.c_str(), F_OK) == 0 || ::access(paths.exit.c_str(), F_OK) == 0) {
-    return;
+/// What a shim keeps from one attempt to the next.
+class Shim {
+ public:
+  explicit Shim(const io::ProcessIdentity& self) : self_(self) {
+    io::remove_stale_groups(hierarchies_, is_of_dead_shim);
+    own_ = make_cgroup(fmt::format("{}{}-{}", kGroupPrefix, self.pid, self.start_ticks), {});
+    own_.enter();  // What it starts is then born inside: moving in is what costs.
+    kills_.emplace(own_);
   }
-  const auto record = read_record<LaunchRecord>(paths.launch);
-  if (!record) return;
-  const SystemClock clock;
-  Result<io::TemporaryFile> reserved = reserve_exit(paths);
-  ExitRecord exit{.started_at = clock.now().wall};
-  exit.outcome = reserved ? run_command(paths, record->launch) : not_started(reserved.error());
-  exit.ended_at = clock.now().wall;
-  report(std::move(reserved), paths, exit);
+  ~Shim() {
+    own_.leave();
+    own_.remove();
+  }
+  Shim(const Shim&) = delete;
+  Shim& operator=(const Shim&) = delete;
+
+  void run_attempt(const AttemptPaths& paths) {
+    const Result<io::FileLock> lock = io::FileLock::try_lock(paths.lock);
+    const bool was_begun =
+        ::access(paths.shim.c_str(), F_OK) == 0 || ::access(paths.exit.c_str(), F_OK) == 0;
+    if (!lock || was_begun) return;
+    const auto record = read_record<LaunchRecord>(paths.launch);
+    if (!record) return;
+    const SystemClock clock;
+    // Room for its end, taken before the command can fill the disk with its own files: those go
+    // only once its end is known.
+    const Result<io::Descriptor> reserved = reserve_file(paths.exit);
+    ExitRecord exit{.started_at = clock.now().wall};
+    exit.outcome = reserved ? run_command(paths, record->launch) : not_started(reserved.error());
+    exit.ended_at = clock.now().wall;
+    report(reserved, paths, exit);
+  }
+
+ private:
+  io::Cgroup make_cgroup(const std::string& name, std::optional<std::uint64_t> limit) const {
+    Result<io::Cgroup> made = io::Cgroup::make(hierarchies_, name, limit);
+    return made ? std::move(*made) : io::Cgroup();
+  }
+
+  /// Limits need a group of the attempt's own, which costs as much as a short command; what is as
+  /// large as the machine is no limit.
+  Outcome run_command(const AttemptPaths& paths, const Launch& launch) const {
+    const bool limits_memory =
+        launch.memory_limit_bytes && *launch.memory_limit_bytes >> 20 < io::machine_memory_mib();
+    const bool limits_cpu = launch.cpu_limit && *launch.cpu_limit < io::machine_cores();
+    if (!limits_memory && !limits_cpu) return run_command(paths, launch, own_quarters());
+    // Hashed: job names are longer and wider than what a directory of the kernel's may be called.
+    const std::string name = to_hex(sha256(marker_of(paths))).substr(0, 24);
+    io::Cgroup group = make_cgroup(name, launch.memory_limit_bytes);
+    if (limits_cpu) group.limit_cpu(name, *launch.cpu_limit);
+    if (group.directories().empty()) return run_command(paths, launch, own_quarters());
+    const Outcome outcome = run_command(paths, launch, {group, Entry::Moves});
+    group.remove();
+    return outcome;
+  }
+
+  Quarters own_quarters() const { return {own_, Entry::Born, kills_->read()}; }
+
+  Outcome run_command(const AttemptPaths& paths, const Launch& launch,
+                      const Quarters& quarters) const {
+    const ShimRecord record{self_, quarters.cgroup.directories()};
+    const Status noted = write_record(paths.shim, record);
+    return noted ? supervise(paths, launch, quarters) : not_started(noted.error());
+  }
+
+  io::ProcessIdentity self_;
+  std::vector<io::CgroupHierarchy> hierarchies_ = io::own_hierarchies();
+  io::Cgroup own_{};
+  std::optional<io::KillCounter> kills_{};
+};
+
+/// Empty when the agent is gone.
+std::string next_attempt(int socket) {
+  char directory[PATH_MAX];
+  ssize_t count = 0;
+  do {
+    count = ::recv(socket, directory, sizeof directory, 0);
+  } while (count < 0 && errno == EINTR);
+  return std::string(directory, static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+}
+
+void run_attempts(int socket) {
+  const Result<io::ProcessIdentity> self = io::identify(::getpid());
+  if (!self) return;
+  Shim shim(*self);
+  for (std::string next = next_attempt(socket); !next.empty(); next = next_attempt(socket)) {
+    shim.run_attempt(AttemptPaths(next));
+    const char over = 'x';
+    ::send(socket, &over, 1, MSG_NOSIGNAL);
+  }
 }
 
 }  // namespace
 
-void run_shim(const std::string& attempt_directory) {
+void run_shim(int socket) {
   ::setsid();
   ::prctl(PR_SET_NAME, "berth-shim");
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   for (const int signal : {SIGHUP, SIGINT, SIGPIPE, SIGQUIT}) ::signal(signal, SIG_IGN);
   ::signal(SIGCHLD, SIG_DFL);
-  run_attempt(AttemptPaths(attempt_directory));
+  run_attempts(socket);
   ::_exit(0);
 }
 

@@ -5,10 +5,14 @@
 
 namespace berth::node {
 
-/// Supervises one attempt, in a process of its own that outlives the agent: starts the command of
-/// launch.json, holds it to its time and memory, and writes exit.json when its process tree is
-/// gone. SIGTERM means: stop it. A second shim of the same attempt does nothing, so launching twice
-/// runs the command once. Call with SIGTERM and SIGCHLD blocked and no other thread.
-[[noreturn]] void run_shim(const std::string& attempt_directory);
+/// Supervises attempts, one after the other, in a process of its own that outlives the agent:
+/// starts the command of launch.json, holds it to its time and memory, and writes exit.json when
+/// its process tree is gone. SIGTERM means: stop it. A second shim of the same attempt does
+/// nothing, so launching twice runs the command once.
+///
+/// The socket brings the directory of the next attempt and is told, by one byte, that it is over.
+/// When the agent's end is closed the shim finishes what it has begun and ends. Call with SIGTERM
+/// and SIGCHLD blocked and no other thread.
+[[noreturn]] void run_shim(int socket);
 
 }  // namespace berth::node

@@ -21,7 +21,10 @@ Duration pause_after(int tries) {
 
 Transfer::Transfer(io::Loop& loop, io::Offload& threads, std::string directory,
                    TransferOptions options)
-    : loop_(loop), threads_(threads), directory_(std::move(directory)), options_(options) {}
+    : loop_(loop),
+      threads_(threads),
+      directory_(std::move(directory)),
+      options_(std::move(options)) {}
 
 void Transfer::start(std::vector<TransferStep> steps, OnDone done) {
   done_ = std::move(done);
@@ -52,7 +55,7 @@ void Transfer::pump() {
 
 void Transfer::run(TransferStep step) {
   ++under_way_;
-  const TransferView view{launch_, directory_, is_aborted_};
+  const TransferView view{launch_, directory_, is_aborted_, options_.authority};
   threads_.run(
       [self = shared_from_this(), step = std::move(step), view]() -> io::Offload::Continuation {
         Result<std::vector<TransferStep>> outcome = step.run(view);

@@ -20,6 +20,7 @@ struct TransferView {
   std::shared_ptr<const wire::node::Launch> launch{};  ///< With the newest signed addresses.
   std::string directory{};                             ///< The attempt's.
   std::shared_ptr<const std::atomic<bool>> is_aborted{};
+  std::string authority{};  ///< The file of the CA that vouches for the server.
 };
 
 /// One step: a file, or a listing that turns into more steps.
@@ -33,6 +34,7 @@ struct TransferOptions {
   bool stop_at_first_error = false;
   /// Steps that fail because the server is unwell are repeated for as long as it takes.
   bool is_patient = false;
+  std::string authority{};  ///< See TransferView.
 };
 
 /// Runs steps a few at a time on other threads, repeats those that may yet work, and says once what

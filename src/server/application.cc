@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::uint64_t kJsonLimit = 4u << 20;
 constexpr std::uint64_t kSpoolLimit = 5ull << 30;
+constexpr int kMostReads = 250;
+constexpr Duration kPauseBeforeReading(20);
 
 std::string_view bearer_token(const io::RequestHead& head) {
   const std::string_view value = io::header(head.headers, "Authorization");
@@ -67,7 +69,7 @@ Principal Application::identify(const io::RequestHead& head) const {
     const auto& jobs = parts_.services.plane.state().jobs;
     const auto live = jobs.find(job->job);
     if (live != jobs.end() && live->second.attempt == job->attempt &&
-        !live->second.node.text.empty()) {
+        model::holds_nodes(live->second)) {
       return {.kind = Principal::Kind::Job, .name = "job " + job->job.name, .job = job->job};
     }
   }
@@ -124,13 +126,27 @@ io::Admission Application::admit(const io::RequestHead& head) {
   return io::ReadBody{kJsonLimit};
 }
 
+/// A request and its way to an answer.
+struct Application::Exchange {
+  io::Request request;
+  Respond respond;
+  int tries = 0;
+
+  bool only_reads() const { return request.head.method == "GET" || request.head.method == "HEAD"; }
+};
+
 void Application::handle(io::Request request, Respond respond) {
-  auto kept = std::make_shared<io::Request>(std::move(request));
-  const Result<Match> match = table_.find(kept->head.method, kept->head.path);
+  attempt(std::make_shared<Exchange>(Exchange{std::move(request), std::move(respond)}));
+}
+
+void Application::attempt(const std::shared_ptr<Exchange>& exchange) {
+  io::Request& request = exchange->request;
+  const Respond& respond = exchange->respond;
+  const Result<Match> match = table_.find(request.head.method, request.head.path);
   if (!match) return respond(error_reply(match.error()));
-  Call call{.request = *kept, .services = parts_.services, .principal = identify(kept->head)};
+  Call call{.request = request, .services = parts_.services, .principal = identify(request.head)};
   call.parameters = match->parameters;
-  auto query = io::parse_query(kept->head.query);
+  auto query = io::parse_query(request.head.query);
   if (!query) return respond(error_reply(query.error()));
   call.query = *std::move(query);
   if (call.parameters.contains("workspaceName")) {
@@ -145,20 +161,23 @@ void Application::handle(io::Request request, Respond respond) {
                                                    call.parameter("resourceGroupName"))}));
     }
   }
-  call.respond = [this, kept, respond](Result<io::Reply> reply) {
-    answer(std::move(reply), respond);
-  };
+  call.respond = [this, exchange](Result<io::Reply> reply) { answer(exchange, std::move(reply)); };
   Result<io::Reply> reply = match->route->handle(call);
   if (reply && is_later(*reply)) return;
-  answer(std::move(reply), respond);
+  answer(exchange, std::move(reply));
 }
 
-/// Nothing leaves before the commit it rests on.
-void Application::answer(Result<io::Reply> reply, const Respond& respond) {
-  parts_.services.plane.when_durable([reply = std::move(reply), respond](const Status& durable) {
-    if (!durable) return respond(error_reply(durable.error()));
-    respond(reply ? *reply : error_reply(reply.error()));
-  });
+/// Nothing leaves before the commit it rests on. Who only reads is not told of a change of somebody
+/// else's that came to nothing: what it saw never was, so it looks again.
+void Application::answer(const std::shared_ptr<Exchange>& exchange, Result<io::Reply> reply) {
+  parts_.services.plane.when_durable(
+      [this, exchange, reply = std::move(reply)](const Status& durable) {
+        if (durable) return exchange->respond(reply ? *reply : error_reply(reply.error()));
+        if (!exchange->only_reads() || ++exchange->tries > kMostReads) {
+          return exchange->respond(error_reply(durable.error()));
+        }
+        parts_.loop.after(kPauseBeforeReading, [this, exchange] { attempt(exchange); });
+      });
 }
 
 }  // namespace berth::server

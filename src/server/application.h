@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "io/http_server.h"
+#include "io/loop.h"
 #include "server/call.h"
 #include "server/node_hub.h"
 #include "server/route.h"
@@ -11,6 +13,7 @@
 namespace berth::server {
 
 struct ApplicationParts {
+  io::Loop& loop;
   Services& services;
   NodeHub& nodes;
   std::string owner_token{};
@@ -32,7 +35,9 @@ class Application final : public io::HttpHandler {
   Principal identify(const io::RequestHead& head) const;
   Status authorise(const Route& route, const io::RequestHead& head, const Match& match,
                    const Principal& principal) const;
-  void answer(Result<io::Reply> reply, const Respond& respond);
+  struct Exchange;
+  void attempt(const std::shared_ptr<Exchange>& exchange);
+  void answer(const std::shared_ptr<Exchange>& exchange, Result<io::Reply> reply);
 
   ApplicationParts parts_;
   RouteTable table_;

@@ -21,10 +21,11 @@ using model::JobKey;
 
 constexpr std::size_t kLargestLogPart = 1 << 20;
 constexpr std::uint64_t kLongestWaitSeconds = 30;
+constexpr std::uint64_t kMostAttempts = 1'000'000;
 
 // ---- Status ------------------------------------------------------------------------------------
 
-bool is_waiting(const Job& job) { return job.node.text.empty(); }
+bool is_waiting(const Job& job) { return !model::holds_nodes(job); }
 
 Result<io::Reply> status(Call& call) {
   const core::State& state = call.services.plane.state();
@@ -54,14 +55,37 @@ struct LogPart {
   std::string bytes{};                 ///< Of a log that grows.
   std::vector<io::FileRange> files{};  ///< Of one that does not.
   model::JobStatus status{};
+  int attempt = 0;
   bool is_end = false;
+  bool is_next_attempt = false;  ///< The reader's is over; this is where the next one begins.
 
-  bool is_news() const { return is_end || !bytes.empty() || !files.empty(); }
+  bool is_news() const { return is_end || is_next_attempt || !bytes.empty() || !files.empty(); }
 };
 
-Result<LogPart> read_log(const Services& services, const JobKey& key, std::uint64_t offset) {
+/// Where a reader is: how much of which attempt's log it has. Attempt 0: of whichever comes first.
+struct LogPosition {
+  std::uint64_t offset = 0;
+  int attempt = 0;
+};
+
+/// What a reader of an attempt that was taken from the job has not seen of it.
+Result<LogPart> read_taken(const Services& services, const Job& job, const LogPosition& from) {
+  LogPart part{.status = job.status, .attempt = from.attempt};
+  const auto blob = TRY(services.store.blob(attempt_log_blob(job.key, from.attempt)));
+  if (blob && from.offset < blob->size) {
+    part.files = TRY(open_range(services.objects, *blob, from.offset, blob->size - from.offset));
+    return part;
+  }
+  part.attempt = job.attempt;
+  part.is_next_attempt = true;
+  return part;
+}
+
+Result<LogPart> read_log(const Services& services, const JobKey& key, const LogPosition& from) {
+  const std::uint64_t offset = from.offset;
   const Job job = TRY(services.plane.job(key));
-  LogPart part{.status = job.status};
+  if (from.attempt > 0 && from.attempt < job.attempt) return read_taken(services, job, from);
+  LogPart part{.status = job.status, .attempt = job.attempt};
   const bool is_over = model::is_terminal(job.status);
   const auto blob =
       is_over ? TRY(services.store.blob(log_blob(key))) : std::optional<store::Blob>();
@@ -82,6 +106,7 @@ io::Reply reply_of(LogPart part, std::uint64_t offset) {
       .status = 200,
       .headers = {{"x-berth-log-offset", std::to_string(offset)},
                   {"x-berth-job-status", boost::describe::enum_to_string(part.status, "Unknown")},
+                  {"x-berth-log-attempt", std::to_string(part.attempt)},
                   {"x-berth-log-end", part.is_end ? "true" : "false"},
                   {"Cache-Control", "no-store"},
                   {"X-Content-Type-Options", "nosniff"}},
@@ -100,22 +125,25 @@ Result<std::uint64_t> number(const Call& call, std::string_view name) {
   return fail(Code::InvalidArgument, fmt::format("'{}' is not a number", name), std::string(name));
 }
 
-/// Bytes of the log from `offset` on; with `wait`, the answer comes when there are some, or the job
-/// is over, or the time is.
+/// Bytes of the log from `offset` on, of `attempt` if that is given; with `wait`, the answer comes
+/// when there are some, or the job is over, or the time is.
 Result<io::Reply> log(Call& call) {
   const JobKey key{call.workspace->id, call.parameter("name")};
-  const std::uint64_t offset = TRY(number(call, "offset"));
+  LogPosition from{.offset = TRY(number(call, "offset"))};
+  from.attempt =
+      static_cast<int>(std::min<std::uint64_t>(TRY(number(call, "attempt")), kMostAttempts));
   const std::uint64_t wait = std::min(TRY(number(call, "wait")), kLongestWaitSeconds);
-  LogPart part = TRY(read_log(call.services, key, offset));
-  if (part.is_news() || wait == 0) return reply_of(std::move(part), offset);
+  LogPart part = TRY(read_log(call.services, key, from));
+  if (part.is_news() || wait == 0) return reply_of(std::move(part), from.offset);
 
   const TimePoint deadline = call.services.clock.now().mono + std::chrono::seconds(wait);
   call.services.log_waiters.add(
       key, deadline,
-      [&services = call.services, key, offset, respond = call.respond](bool is_last_chance) {
-        Result<LogPart> news = read_log(services, key, offset);
+      [&services = call.services, key, from, respond = call.respond](bool is_last_chance) {
+        Result<LogPart> news = read_log(services, key, from);
         if (news && !news->is_news() && !is_last_chance) return false;
-        respond(news ? Result<io::Reply>(reply_of(*std::move(news), offset)) : fail(news.error()));
+        respond(news ? Result<io::Reply>(reply_of(*std::move(news), from.offset))
+                     : fail(news.error()));
         return true;
       });
   return later();

@@ -11,6 +11,8 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "core/expression.h"
+#include "core/schedule.h"
 #include "core/state.h"
 #include "store/store.h"
 
@@ -21,19 +23,27 @@ namespace berth::server {
 class Effects {
  public:
   virtual ~Effects() = default;
+  /// The node's share of the job's attempt.
   virtual void launch(const model::Job& job, const model::Node& node) = 0;
+  /// Every member of the attempt has prepared.
+  virtual void go(const model::Job& job, const model::NodeId& node) = 0;
   virtual void stop(const model::JobKey& job, int attempt, const model::NodeId& node) = 0;
   virtual void forget(const model::JobKey& job, int attempt, const model::NodeId& node) = 0;
   virtual void start_node(const model::Node& node) = 0;
+  /// It is to end by itself, or to be ended if it does not.
   virtual void dismiss_node(const model::NodeId& node) = 0;
+  /// The attempt was lost with a node and the job runs again: what there is of its log stays.
+  virtual void attempt_taken(const model::JobKey& job, int attempt) = 0;
   virtual void job_changed(const model::JobKey& job) = 0;
   /// Changes were lost with a failed commit: let every node say again what it holds.
   virtual void resynchronise() = 0;
 };
 
 struct PlaneOptions {
-  int local_slots = 1;
-  Duration node_idle = std::chrono::minutes(2);  ///< A node without work for so long is let go.
+  core::Settings settings{};
+  int local_gpus = 0;  ///< Devices of this machine, when the site 'local' is made.
+  Duration node_idle =
+      std::chrono::minutes(2);  ///< Of the target 'local': then its node is let go.
 };
 
 /// Owns the State. Decide, record, act: every change is applied at once, handed to the store in the
@@ -50,7 +60,6 @@ class ControlPlane {
   Status start();
 
   const core::State& state() const { return state_; }
-  int local_slots() const { return options_.local_slots; }
 
   // What users ask for. The result is what the answer shows; answer after when_durable().
 
@@ -60,6 +69,28 @@ class ControlPlane {
   /// Makes it, or updates what may change of the one with the same subscription, group and name.
   Result<model::Workspace> put_workspace(model::Workspace workspace);
   Status delete_workspace(const model::WorkspaceId& workspace);
+
+  // Sites and computes (control_plane_computes.cc).
+
+  /// Makes it, or changes what may change of the one with the same name.
+  Result<model::Site> put_site(model::Site site);
+  /// Refused while a compute is on it; 'local' always stays.
+  Status remove_site(const std::string& name);
+  /// nullptr when there is none of that name, whatever its case.
+  const model::Compute* find_compute(const model::WorkspaceId& workspace,
+                                     std::string_view name) const;
+  struct PutCompute {
+    model::Compute compute{};
+    bool made = false;
+    std::string notice{};  ///< Worth telling once: "location 'westeurope' …".
+  };
+  /// Makes the cluster, or changes what may change of it; another size, tier or location of one
+  /// that exists is a Conflict.
+  Result<PutCompute> put_compute(model::Compute draft);
+  /// It goes with its last node. With work of its own, either that is cancelled or this is refused.
+  Status delete_compute(const model::ComputeKey& key, bool cancel_jobs);
+  /// As if somebody else needed its room: its job is stopped and queued again, the node goes.
+  Status preempt_node(const model::NodeId& node);
 
   /// Live or finished.
   Result<model::Job> job(const model::JobKey& key) const;
@@ -89,19 +120,37 @@ class ControlPlane {
     model::JobKey job{};
     int attempt = 0;
   };
+  struct Joining {
+    int slots = 1;
+    std::string work_root{};
+    std::string address{};
+    std::optional<WallTime> ends_at{};
+  };
   /// The node is here and holds these attempts: launches what it should have and has not, stops
   /// what it should not have.
-  Status node_joined(const model::NodeId& node, int slots, const std::string& work_root,
+  Status node_joined(const model::NodeId& node, const Joining& joining,
                      const std::vector<Held>& held);
+  void node_works_ahead(const model::NodeId& node, int attempts);
   void node_detached(const model::NodeId& node);
+  /// Its provider has taken it; `note` is what the site says of it.
+  void node_started(const model::NodeId& node, const std::string& note);
+  void node_start_failed(const model::NodeId& node, const std::string& error);
   void node_gone(const model::NodeId& node);
+  /// The server is about to stop: these nodes may go on without it until then.
+  void extend_lease(const model::NodeId& node, WallTime until);
   bool holds(const model::NodeId& node, const model::JobKey& job, int attempt) const;
   void job_advanced(const model::NodeId& node, const Held& attempt, model::JobStatus status);
+  void member_prepared(const model::NodeId& node, const Held& attempt, const std::string& address,
+                       int port);
+  /// It was not begun there and is queued again; one that is to be cancelled is over.
+  void job_returned(const model::NodeId& node, const Held& attempt);
+  /// Its command was started then; recorded with its end, which must follow.
+  void job_began(const model::NodeId& node, const Held& attempt, WallTime at);
   /// `more` are rows that belong to the end (its log). The end is acknowledged by Effects::forget.
   void job_ended(const model::NodeId& node, const Held& attempt, model::Outcome outcome,
                  store::Batch more);
 
-  /// Called every second: lets idle nodes go, and tries again what a failed commit undid.
+  /// Called a few times a second: lets idle nodes go, and tries again what a failed commit undid.
   void tick();
 
  private:
@@ -109,13 +158,25 @@ class ControlPlane {
 
   Turn& turn();
   void apply(const core::Event& event);
+  void note_idleness(const model::NodeId& node);
   void decide();
+  void carry_out(const core::Plan& plan);
+  void request(model::Node node);
+  void place(const core::JobPlaced& placed);
+  void preempt(const model::NodeId& node, const std::string& reason);
+  void stop_rest(const model::JobKey& job);
+  void after_loss(const model::JobKey& job);
+  void dismiss_leaving();
+  void launch_member(const model::JobKey& job, const model::NodeId& node);
   void flush();
   void committed(const std::shared_ptr<Turn>& turn, const Status& status);
   void act(const Turn& turn);
   void reload();
+  Status make_first_things();
+  std::vector<core::ComputeChoice> choices(const model::WorkspaceId& workspace) const;
   Result<Submitted> resubmit(const model::Job& existing, const model::Job& draft);
-  void launch_or_settle(const model::Job& job, const std::vector<Held>& held);
+  void launch_or_settle(const model::Job& job, const model::NodeId& node,
+                        const std::vector<Held>& held);
   void relabel_finished(model::Job job, const core::JobRelabelled& labels);
 
   store::Store& store_;
@@ -124,10 +185,12 @@ class ControlPlane {
   PlaneOptions options_;
   core::State state_;
   std::int64_t next_sequence_ = 1;
+  std::int64_t next_node_sequence_ = 1;
   std::shared_ptr<Turn> turn_;                   ///< Changes not handed to the store yet.
   std::deque<std::shared_ptr<Turn>> in_flight_;  ///< Handed over, in order.
   std::optional<Error> failure_;  ///< A commit failed and the state has not been loaded again yet.
-  std::map<model::NodeId, TimePoint> idle_since_;
+  core::IdleSince idle_since_;
+  std::map<model::NodeId, TimePoint> leaving_since_;  ///< Nodes that can still be recalled.
 };
 
 }  // namespace berth::server

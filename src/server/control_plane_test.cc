@@ -17,6 +17,7 @@ class Recorder final : public Effects {
   void launch(const model::Job& job, const model::Node&) override {
     launched.push_back(job.key.name);
   }
+  void go(const model::Job& job, const model::NodeId&) override { gone.push_back(job.key.name); }
   void stop(const model::JobKey& job, int, const model::NodeId&) override {
     stopped.push_back(job.name);
   }
@@ -25,10 +26,11 @@ class Recorder final : public Effects {
   }
   void start_node(const model::Node& node) override { started.push_back(node.id.text); }
   void dismiss_node(const model::NodeId& node) override { dismissed.push_back(node.text); }
+  void attempt_taken(const model::JobKey& job, int) override { taken.push_back(job.name); }
   void job_changed(const model::JobKey&) override {}
   void resynchronise() override { ++resynchronised; }
 
-  std::vector<std::string> launched, stopped, forgotten, started, dismissed;
+  std::vector<std::string> launched, stopped, forgotten, started, dismissed, gone, taken;
   int resynchronised = 0;
 };
 
@@ -53,7 +55,7 @@ class ControlPlaneTest : public testing::Test {
   }
 
   void join(const std::vector<ControlPlane::Held>& held = {}) {
-    EXPECT_TRUE(plane.node_joined({"local"}, 2, "/work-root", held));
+    EXPECT_TRUE(plane.node_joined({"local"}, {.slots = 2, .work_root = "/work-root"}, held));
     store.complete();
   }
 
@@ -72,7 +74,7 @@ class ControlPlaneTest : public testing::Test {
   SimClock clock;
   FakeStore store;
   Recorder world;
-  ControlPlane plane{store, world, clock, {.local_slots = 2, .node_idle = 60s}};
+  ControlPlane plane{store, world, clock, {.settings = {.local_slots = 2}, .node_idle = 60s}};
   model::WorkspaceId workspace;
 };
 
@@ -143,6 +145,58 @@ TEST_F(ControlPlaneTest, AnEndThatCouldNotBeRecordedIsTakenWhenItIsReportedAgain
 
   EXPECT_EQ(world.forgotten, Names{"a"});
   EXPECT_EQ(status("a"), JobStatus::Completed);
+}
+
+TEST_F(ControlPlaneTest, AJobThatWasOverBeforeItsNodeSaidThatItRanHasAStartAllTheSame) {
+  EXPECT_TRUE(submit("quick"));
+  store.complete();
+  join();
+  const model::JobKey key{workspace, "quick"};
+  clock.advance(5s);
+  const WallTime began = clock.now().wall - Duration(3);
+
+  plane.job_began({"local"}, {key, 1}, began);
+  plane.job_ended({"local"}, {key, 1}, {}, {});
+  store.complete();
+
+  EXPECT_EQ(status("quick"), JobStatus::Completed);
+  EXPECT_EQ(plane.job(key)->started_at, began);
+  EXPECT_EQ(plane.job(key)->ended_at, clock.now().wall);
+}
+
+TEST_F(ControlPlaneTest, ANodeThatWorksAheadIsSentMoreAndMayGiveItBack) {
+  for (const char* const name : {"a", "b", "c"}) EXPECT_TRUE(submit(name));
+  store.complete();
+  join();
+  EXPECT_EQ(world.launched, (Names{"a", "b"}));
+
+  plane.node_works_ahead({"local"}, 1);
+  store.complete();
+  EXPECT_EQ(world.launched, (Names{"a", "b", "c"}));
+
+  plane.node_works_ahead({"local"}, 0);
+  plane.job_returned({"local"}, {{workspace, "c"}, 1});
+  store.complete();
+  EXPECT_EQ(status("c"), JobStatus::Queued);
+
+  plane.job_ended({"local"}, {{workspace, "a"}, 1}, {}, {});
+  store.complete();
+  EXPECT_EQ(world.launched, (Names{"a", "b", "c", "c"}));
+  EXPECT_EQ(plane.job({workspace, "c"})->attempt, 2);
+}
+
+TEST_F(ControlPlaneTest, AJobThatIsGivenBackWhileItIsCancelledIsOver) {
+  EXPECT_TRUE(submit("a"));
+  store.complete();
+  join();
+  const model::JobKey key{workspace, "a"};
+  ASSERT_TRUE(plane.cancel(key));
+  store.complete();
+
+  plane.job_returned({"local"}, {key, 1});
+  store.complete();
+
+  EXPECT_EQ(status("a"), JobStatus::Canceled);
 }
 
 TEST_F(ControlPlaneTest, RepeatingASubmitReturnsTheSameJob) {
@@ -264,19 +318,40 @@ TEST_F(ControlPlaneTest, AnIdleNodeIsLetGo) {
   clock.advance(1s);
   plane.tick();
   store.complete();
+  EXPECT_EQ(world.dismissed, Names{}) << "for a moment it can be called back";
+  plane.tick();
+  clock.advance(1s);
+  plane.tick();
+  store.complete();
 
   EXPECT_EQ(world.dismissed, Names{"local"});
+}
+
+TEST_F(ControlPlaneTest, ANewJobCallsALeavingNodeBack) {
+  const model::JobKey key = running("a");
+  plane.job_ended({"local"}, {key, 1}, {}, {});
+  clock.advance(60s);
+  plane.tick();
+  store.complete();
+  ASSERT_EQ(plane.state().nodes.at({"local"}).status, model::NodeStatus::Leaving);
+
+  ASSERT_TRUE(submit("b"));
+  store.complete();
+
+  EXPECT_EQ(world.launched, (Names{"a", "b"}));
+  EXPECT_EQ(world.dismissed, Names{});
 }
 
 TEST_F(ControlPlaneTest, ARestartKeepsWhatIsLive) {
   running("a");
 
   Recorder after;
-  ControlPlane restarted(store, after, clock, {.local_slots = 2});
+  ControlPlane restarted(store, after, clock, {.settings = {.local_slots = 2}});
   ASSERT_TRUE(restarted.start());
   store.complete();
   EXPECT_EQ(restarted.state().nodes.at({"local"}).status, model::NodeStatus::Detached);
-  ASSERT_TRUE(restarted.node_joined({"local"}, 2, "/work-root", {{{workspace, "a"}, 1}}));
+  ASSERT_TRUE(restarted.node_joined({"local"}, {.slots = 2, .work_root = "/work-root"},
+                                    {{{workspace, "a"}, 1}}));
   store.complete();
 
   EXPECT_EQ(restarted.job({workspace, "a"})->status, JobStatus::Running);

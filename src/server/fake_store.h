@@ -45,6 +45,8 @@ class FakeStore final : public store::Store {
     core::State state;
     state.workspaces = workspaces;
     state.nodes = nodes;
+    state.sites = sites;
+    state.computes = computes;
     for (const auto& [key, job] : jobs_) {
       if (!model::is_terminal(job.status)) state.jobs.emplace(key, job);
     }
@@ -56,6 +58,8 @@ class FakeStore final : public store::Store {
     for (const auto& [key, job] : jobs_) last = std::max(last, job.sequence);
     return last;
   }
+  Result<std::int64_t> last_node_sequence() override { return last_node_; }
+  Result<std::vector<model::Usage>> usage(const store::UsageQuery&) override { return usages; }
   Result<std::optional<model::Job>> job(const model::JobKey& key) override {
     return find(jobs_, key);
   }
@@ -102,6 +106,9 @@ class FakeStore final : public store::Store {
 
   std::map<model::WorkspaceId, model::Workspace> workspaces;
   std::map<model::NodeId, model::Node> nodes;
+  std::map<std::string, model::Site> sites;
+  std::map<model::ComputeKey, model::Compute> computes;
+  std::vector<model::Usage> usages;
 
  private:
   using AssetKey = std::tuple<model::WorkspaceId, model::AssetKind, std::string, std::string>;
@@ -117,7 +124,15 @@ class FakeStore final : public store::Store {
   void put(const store::DeleteWorkspace& row) { workspaces.erase(row.workspace); }
   void put(const store::PutJob& row) { jobs_[row.job.key] = row.job; }
   void put(const store::DeleteJob& row) { jobs_.erase(row.job); }
-  void put(const store::PutNode& row) { nodes[row.node.id] = row.node; }
+  void put(const store::PutNode& row) {
+    nodes[row.node.id] = row.node;
+    last_node_ = std::max(last_node_, row.node.sequence);
+  }
+  void put(const store::PutSite& row) { sites[row.site.name] = row.site; }
+  void put(const store::DeleteSite& row) { sites.erase(row.site); }
+  void put(const store::PutCompute& row) { computes[row.compute.key] = row.compute; }
+  void put(const store::DeleteCompute& row) { computes.erase(row.compute); }
+  void put(const store::AddUsage& row) { usages.push_back(row.usage); }
   void put(const store::DeleteNode& row) { nodes.erase(row.node); }
   void put(const store::PutAsset& row) {
     const model::Asset& asset = row.asset;
@@ -140,6 +155,7 @@ class FakeStore final : public store::Store {
   };
   std::deque<Pending> pending_;
   bool is_poisoned_ = false;
+  std::int64_t last_node_ = 0;
   std::map<model::JobKey, model::Job> jobs_;
   std::map<AssetKey, model::Asset> assets_;
   std::map<AssetKey, model::AssetContainer> containers_;

@@ -42,11 +42,13 @@ Result<io::KeyPair> open_authority(const std::string& home, const std::string& h
   return made;
 }
 
-Result<io::KeyPair> open_identity(const std::string& home, const std::string& host, WallTime now) {
-  const io::KeyPair authority = TRY(open_authority(home, host, now));
+Result<io::KeyPair> open_identity(const std::string& home, const std::vector<std::string>& more,
+                                  WallTime now) {
+  const io::KeyPair authority = TRY(open_authority(home, more.front(), now));
   const std::string certificate = home + "/secrets/server.pem";
   const std::string key = home + "/secrets/server.key";
-  const std::vector<std::string> names = {"localhost", "127.0.0.1", "::1", host};
+  std::vector<std::string> names = {"localhost", "127.0.0.1", "::1"};
+  names.insert(names.end(), more.begin(), more.end());
   const Result<io::KeyPair> existing = read_pair(certificate, key);
   const auto margin = std::chrono::days(30);
   if (existing && !io::needs_renewal(existing->certificate, names, now, margin)) return existing;
@@ -58,16 +60,17 @@ Result<io::KeyPair> open_identity(const std::string& home, const std::string& ho
 
 }  // namespace
 
-Result<Secrets> open_installation(const std::string& home, const std::string& host_name,
+Result<Secrets> open_installation(const std::string& home, const std::vector<std::string>& names,
                                   WallTime now) {
   for (const char* folder : {"", "/secrets", "/objects", "/live", "/spool", "/nodes", "/logs"}) {
     TRY(io::make_directories(home + folder));
   }
   Secrets secrets;
+  secrets.id = TRY(read_or_make(home + "/installation.id", [] { return random_hex(6); }));
   secrets.owner_token = TRY(read_or_make(home + "/owner.token", [] { return random_hex(32); }));
   secrets.signing_key =
       TRY(read_or_make(home + "/secrets/signing.key", [] { return random_hex(32); }));
-  secrets.identity = TRY(open_identity(home, host_name, now));
+  secrets.identity = TRY(open_identity(home, names, now));
   return secrets;
 }
 

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -12,6 +13,7 @@ namespace berth::server {
 
 /// What an installation keeps for itself. Made at the first start; every file 0600.
 struct Secrets {
+  std::string id{};  ///< <home>/installation.id: tells its nodes from another's. No secret.
   std::string owner_token{};  ///< <home>/owner.token
   std::string signing_key{};  ///< <home>/secrets/signing.key
   io::KeyPair identity{};     ///< <home>/secrets/server.{pem,key}; renewed when it runs out.
@@ -19,7 +21,8 @@ struct Secrets {
 
 /// Makes the folders of a state directory and whatever secrets are missing. The authority's
 /// certificate is in <home>/ca.pem, for clients.
-Result<Secrets> open_installation(const std::string& home, const std::string& host_name,
+/// The first of `names` is the machine's own.
+Result<Secrets> open_installation(const std::string& home, const std::vector<std::string>& names,
                                   WallTime now);
 
 /// <home>/server.json: how command lines and nodes of this machine find the server.

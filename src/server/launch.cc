@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/launch.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <charconv>
 
 #include "base/text.h"
 #include "core/expression.h"
+#include "model/site.h"
 
 namespace berth::server {
 namespace {
@@ -20,7 +24,7 @@ constexpr auto kGrantLifetime = std::chrono::days(30);
 class LaunchBuilder {
  public:
   LaunchBuilder(const LaunchContext& context, const Job& job, const model::Node& node)
-      : context_(context), job_(job) {
+      : context_(context), job_(job), node_(node), rank_(rank_of(job, node.id)) {
     launch_.attempt = {job.key, job.attempt};
     root_ = node.work_root + "/" + wire::node::attempt_directory(launch_.attempt) + "/";
   }
@@ -28,16 +32,20 @@ class LaunchBuilder {
   Result<Launch> build(const model::Workspace& workspace) {
     launch_.directories = {"wd", "wd/outputs", "wd/logs"};
     TRY(add_code());
+    if (was_taken_back()) restore_outputs();
     for (const auto& [name, input] : job_.spec.inputs) TRY(add_input(name, input));
     for (const auto& [name, output] : job_.spec.outputs) TRY(add_output(name, output));
     add_artifacts("outputs");
     add_artifacts("logs");
+    for (const RankLog& log : delivered_logs(job_, rank_)) add_log(log);
     launch_.command = TRY(core::expand(job_.spec.command, job_.spec, [this](std::string_view path) {
       return values_[std::string(path)];
     }));
     launch_.timeout = job_.spec.timeout;
     launch_.memory_limit_bytes = memory_limit();
+    if (node_.cores > 0) launch_.cpu_limit = node_.cores;
     launch_.environment = environment(workspace);
+    set_ranks(job_, rank_, launch_);
     return std::move(launch_);
   }
 
@@ -66,6 +74,17 @@ class LaunchBuilder {
     }
     fetch.url += "?" + grant(place, "rl");
     return fetch;
+  }
+
+  /// An earlier attempt was interrupted through no fault of the job's, and may have left outputs.
+  bool was_taken_back() const { return job_.requeues > 0; }
+
+  BlobPlace artifacts(const std::string& folder) const {
+    return {"azureml", model::artifact_prefix(job_.key) + folder + "/", true};
+  }
+
+  void restore_outputs() {
+    launch_.fetches.push_back(fetch_of(artifacts("outputs"), "wd/outputs", "earlier outputs"));
   }
 
   Status add_code() {
@@ -112,10 +131,12 @@ class LaunchBuilder {
     const BlobPlace place = TRY(find_output(job_, name));
     const std::string folder = "named-outputs/" + name;
     launch_.directories.push_back(folder);
+    const bool is_sent_back = place.is_folder || rank_ == 0;  // One file has one author: the head.
     std::string source = folder;
     if (!place.is_folder) source += "/" + place.path.substr(place.path.rfind('/') + 1);
     values_["outputs." + name] =
         output.mode == DataMode::Direct ? model::output_uri(job_, name) : root_ + source;
+    if (!is_sent_back) return Done{};
     launch_.deliveries.push_back(
         {.source = source,
          .container_url = container_url(place.container) + "?" + grant(place, "rcwl"),
@@ -126,16 +147,35 @@ class LaunchBuilder {
   }
 
   void add_artifacts(const std::string& folder) {
-    const BlobPlace place{"azureml", model::artifact_prefix(job_.key) + folder + "/", true};
+    const BlobPlace place = artifacts(folder);
     launch_.deliveries.push_back(
         {.source = "wd/" + folder,
          .container_url = container_url(place.container) + "?" + grant(place, "rcwl"),
          .prefix = place.path,
+         .only_changed = folder == "outputs" && was_taken_back(),
          .what = folder + "/"});
   }
 
-  /// `--memory 512m` (or `-m`, or `--memory=…`) in resources.docker_args, as Docker reads it.
+  void add_log(const RankLog& log) {
+    const BlobPlace place{"azureml", model::artifact_prefix(job_.key) + log.name, false};
+    launch_.deliveries.push_back(
+        {.source = log.source,
+         .container_url = container_url(place.container) + "?" + grant(place, "rcwl"),
+         .prefix = place.path,
+         .is_folder = false,
+         .what = fmt::format("log '{}'", log.name)});
+  }
+
+  /// The smaller of what the job asks for and what its node has.
   std::optional<std::uint64_t> memory_limit() const {
+    const std::optional<std::uint64_t> asked = asked_memory();
+    if (node_.memory_mib <= 0) return asked;
+    const std::uint64_t there = static_cast<std::uint64_t>(node_.memory_mib) << 20;
+    return asked ? std::min(*asked, there) : there;
+  }
+
+  /// `--memory 512m` (or `-m`, or `--memory=…`) in resources.docker_args, as Docker reads it.
+  std::optional<std::uint64_t> asked_memory() const {
     const std::vector<std::string_view> words = split(job_.spec.resources.docker_args, ' ');
     for (std::size_t i = 0; i < words.size(); ++i) {
       std::string_view value;
@@ -181,7 +221,7 @@ class LaunchBuilder {
         {"AZUREML_DISCOVERY_SERVICE_ENDPOINT", url + "/discovery"},
         {"AZUREML_WORKSPACE_ID", workspace.id.text},
         {"AZUREML_EXPERIMENT_ID", job_.spec.experiment_name},
-        {"AZUREML_CR_NODE_RANK", "0"},
+        {"AZUREML_CR_NODE_RANK", std::to_string(rank_)},
         {"AZUREML_PROCESS_NAME", "rank_0"},
         {"AZ_BATCH_HOST_LIST", "127.0.0.1"},
         {"AZ_BATCH_MASTER_NODE", "127.0.0.1:6000"},
@@ -192,10 +232,19 @@ class LaunchBuilder {
         {"MLFLOW_TRACKING_TOKEN", token},
         {"MLFLOW_RUN_ID", job_.key.name},
         {"MLFLOW_EXPERIMENT_NAME", job_.spec.experiment_name},
+        {"BERTH_ATTEMPT_NUMBER", std::to_string(job_.attempt)},
     };
     for (const auto& [name, value] : injected) variables[name] = value;
     for (const auto& [path, value] : values_) variables[variable_of(path)] = value;
+    assign_gpus(variables);
     return variables;
+  }
+
+  /// The nodes of a local cluster share a machine: each sees the devices that are its own, and one
+  /// without any sees none. Elsewhere the machine, or the engine it came from, has its own way.
+  void assign_gpus(std::map<std::string, std::string>& variables) const {
+    if (node_.site != model::kLocalSite || node_.target == "local") return;
+    variables["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(node_.gpus, ","));
   }
 
   /// "inputs.rows" -> AZURE_ML_INPUT_rows.
@@ -207,6 +256,8 @@ class LaunchBuilder {
 
   const LaunchContext& context_;
   const Job& job_;
+  const model::Node& node_;
+  const int rank_;  ///< Of the node, among the job's.
   std::string root_;
   Launch launch_;
   std::map<std::string, std::string> values_;  ///< By expression path: "inputs.x", "outputs.y".

@@ -7,6 +7,7 @@
 #include "base/result.h"
 #include "model/job.h"
 #include "model/node.h"
+#include "server/ranks.h"
 #include "server/references.h"
 #include "server/signer.h"
 #include "wire/node/message.h"
@@ -20,9 +21,9 @@ struct LaunchContext {
   WallTime now{};
 };
 
-/// Everything a node needs to run the job's current attempt: the command with its expressions
-/// replaced by paths below the node's work root, the injected variables, and signed URLs for code,
-/// inputs and outputs. An error means that the job can never start.
+/// Everything a node needs to run its share of the job's current attempt: the command with its
+/// expressions replaced by paths below the node's work root, the injected variables, and signed
+/// URLs for code, inputs and outputs. An error means that the job can never start.
 Result<wire::node::Launch> make_launch(const LaunchContext& context, const model::Job& job,
                                        const model::Node& node, const model::Workspace& workspace);
 

@@ -29,7 +29,24 @@ class LaunchTest : public testing::Test {
                         .signer = signer,
                         .base_url = "http://127.0.0.1:1",
                         .now = clock.now().wall},
-                       job, {.id = {"local"}, .work_root = "/root-of-work"}, workspace);
+                       job, node, workspace);
+  }
+
+  /// A job on two nodes, and the second of them.
+  void spread(boost::json::value distribution) {
+    job.spec.resources.instance_count = 2;
+    job.spec.distribution = std::move(distribution);
+    job.members = {{.node = {"n1"}, .address = "10.0.0.1", .port = 5000},
+                   {.node = {"n2"}, .address = "10.0.0.2", .port = 5100}};
+    node.id = {"n2"};
+  }
+
+  static const wire::node::Deliver* delivery(const wire::node::Launch& launch,
+                                             const std::string& source) {
+    for (const wire::node::Deliver& each : launch.deliveries) {
+      if (each.source == source) return &each;
+    }
+    return nullptr;
   }
 
   SimClock clock;
@@ -39,6 +56,7 @@ class LaunchTest : public testing::Test {
   Signer signer{"key"};
   model::Workspace workspace{.id = {"ws-1"}, .name = "default"};
   model::Job job;
+  model::Node node{.id = {"local"}, .work_root = "/root-of-work"};
 };
 
 TEST_F(LaunchTest, ReplacesExpressionsByPathsBelowTheNodesWorkRoot) {
@@ -124,6 +142,122 @@ TEST_F(LaunchTest, EverySignedAddressIsForItsOwnPrefixOnly) {
     ASSERT_TRUE(grant) << delivery.what;
     EXPECT_EQ(grant->prefix, delivery.prefix);
   }
+}
+
+TEST_F(LaunchTest, AJobOfOneProcessWaitsForNobody) {
+  const auto launch = make();
+
+  EXPECT_FALSE(launch->waits_for_go);
+  EXPECT_TRUE(launch->ships_log);
+  EXPECT_TRUE(launch->processes.empty());
+}
+
+TEST_F(LaunchTest, AMemberRunsItsShareAndDeliversItsLogs) {
+  spread({{"distributionType", "PyTorch"}, {"processCountPerInstance", 2}});
+
+  const auto launch = make();
+
+  ASSERT_TRUE(launch) << launch.error().message;
+  EXPECT_TRUE(launch->waits_for_go);
+  EXPECT_FALSE(launch->ships_log);
+  EXPECT_EQ(launch->environment.at("AZUREML_CR_NODE_RANK"), "1");
+  ASSERT_EQ(launch->processes.size(), 2u);
+  EXPECT_EQ(launch->processes[1].environment.at("RANK"), "3");
+  const std::string prefix = model::artifact_prefix(job.key);
+  const auto* first = delivery(*launch, "user_logs/std_log.txt");
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(first->prefix, prefix + "user_logs/std_log_process_02.txt");
+  EXPECT_FALSE(first->is_folder);
+  EXPECT_NE(delivery(*launch, "user_logs/std_log_process_03.txt"), nullptr);
+}
+
+TEST_F(LaunchTest, TheHeadsFirstLogIsStreamedAndNotDelivered) {
+  spread({{"distributionType", "PyTorch"}, {"processCountPerInstance", 2}});
+  node.id = {"n1"};
+
+  const auto launch = make();
+
+  EXPECT_TRUE(launch->ships_log);
+  EXPECT_EQ(delivery(*launch, "user_logs/std_log.txt"), nullptr);
+  EXPECT_NE(delivery(*launch, "user_logs/std_log_process_01.txt"), nullptr);
+}
+
+TEST_F(LaunchTest, GoTellsAMemberWhereTheHeadIs) {
+  spread({{"distributionType", "PyTorch"}});
+
+  const wire::node::Go go = make_go(job, {"n2"});
+
+  EXPECT_EQ(go.attempt, (wire::node::AttemptRef{job.key, 2}));
+  EXPECT_EQ(go.environment.at("MASTER_ADDR"), "10.0.0.1");
+  EXPECT_EQ(go.environment.at("MASTER_PORT"), "5000");
+  EXPECT_EQ(go.environment.at("NODE_RANK"), "1");
+  EXPECT_FALSE(go.environment.contains("BERTH_MPI_HOSTS"));
+}
+
+TEST_F(LaunchTest, MpiIsStartedByTheHeadOnAllMembers) {
+  using wire::node::Starter;
+  spread({{"distributionType", "Mpi"}});
+
+  EXPECT_EQ(make()->starter, Starter::MpiHost);
+  node.id = {"n1"};
+  EXPECT_EQ(make()->starter, Starter::Mpirun);
+  EXPECT_EQ(make_go(job, {"n2"}).environment.at("BERTH_MPI_HOSTS"), "10.0.0.1:5000,10.0.0.2:5100");
+}
+
+TEST_F(LaunchTest, AnOutputOfOneFileIsTheHeadsToWrite) {
+  spread(nullptr);
+  job.spec.outputs["table"] = {.type = model::DataType::UriFile};
+  job.spec.outputs["parts"] = {};
+  const auto names = [this] {
+    std::vector<std::string> found;
+    const auto launch = make();
+    for (const auto& each : launch->deliveries) {
+      if (each.what.starts_with("output '")) found.push_back(each.what);
+    }
+    return found;
+  };
+
+  EXPECT_EQ(names(), (std::vector<std::string>{"output 'parts'"}));
+  node.id = {"n1"};
+  EXPECT_EQ(names(), (std::vector<std::string>{"output 'parts'", "output 'table'"}));
+}
+
+TEST_F(LaunchTest, AnAttemptAfterAPreemptionFindsItsOutputsAgain) {
+  EXPECT_TRUE(make()->fetches.empty());
+  EXPECT_FALSE(delivery(*make(), "wd/outputs")->only_changed);
+  job.requeues = 1;
+
+  const auto launch = make();
+
+  ASSERT_EQ(launch->fetches.size(), 1u);
+  EXPECT_EQ(launch->fetches[0].destination, "wd/outputs");
+  EXPECT_EQ(launch->fetches[0].prefix, model::artifact_prefix(job.key) + "outputs/");
+  EXPECT_TRUE(launch->fetches[0].is_folder);
+  EXPECT_TRUE(delivery(*launch, "wd/outputs")->only_changed);
+  EXPECT_EQ(launch->environment.at("BERTH_ATTEMPT_NUMBER"), "2");
+}
+
+TEST_F(LaunchTest, ANodesSizeIsTheJobsLimit) {
+  node.memory_mib = 512;
+  node.cores = 2;
+  EXPECT_EQ(make()->memory_limit_bytes, 512u << 20);
+  EXPECT_EQ(make()->cpu_limit, 2.0);
+
+  job.spec.resources.docker_args = "--memory 64m";
+  EXPECT_EQ(make()->memory_limit_bytes, 64u << 20);
+  job.spec.resources.docker_args = "--memory 64g";
+  EXPECT_EQ(make()->memory_limit_bytes, 512u << 20);
+}
+
+TEST_F(LaunchTest, ANodeOfALocalClusterSeesItsOwnGpusOnly) {
+  EXPECT_FALSE(make()->environment.contains("CUDA_VISIBLE_DEVICES")) << "the whole machine";
+
+  node.target = "ws-1/pool";
+  EXPECT_EQ(make()->environment.at("CUDA_VISIBLE_DEVICES"), "");
+  node.gpus = {1, 3};
+  EXPECT_EQ(make()->environment.at("CUDA_VISIBLE_DEVICES"), "1,3");
+  node.site = "lab";
+  EXPECT_FALSE(make()->environment.contains("CUDA_VISIBLE_DEVICES")) << "the engine assigns them";
 }
 
 }  // namespace

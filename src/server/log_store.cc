@@ -27,6 +27,11 @@ store::BlobKey log_blob(const JobKey& job) {
   return {job.workspace, "azureml", model::artifact_prefix(job) + "user_logs/std_log.txt"};
 }
 
+store::BlobKey attempt_log_blob(const JobKey& job, int attempt) {
+  return {job.workspace, "azureml",
+          fmt::format("{}user_logs/std_log_attempt_{}.txt", model::artifact_prefix(job), attempt)};
+}
+
 LogStore::LogStore(std::string directory, const io::ObjectStore& objects, io::Offload& disk)
     : directory_(std::move(directory)), objects_(objects), disk_(disk) {}
 
@@ -58,6 +63,7 @@ Result<LogStore::Live*> LogStore::find_or_make(const JobKey& job, int attempt) {
 
 Result<std::uint64_t> LogStore::append(const JobKey& job, int attempt, std::uint64_t offset,
                                        std::string_view bytes) {
+  if (bytes.empty() && !live_.contains(job)) return 0;  // Only asks; a job may never say a word.
   Live* live = TRY(find_or_make(job, attempt));
   if (offset > live->size || offset + bytes.size() <= live->size) return live->size;
   bytes.remove_prefix(live->size - offset);
@@ -122,6 +128,7 @@ Result<std::vector<store::Piece>> make_object(const io::Descriptor& log,
 
 void LogStore::seal(const JobKey& job, int attempt,
                     std::function<void(Result<std::vector<store::Piece>>)> done) {
+  if (!live_.contains(job)) return done(std::vector<store::Piece>{});
   Result<Live*> live = find_or_make(job, attempt);
   if (!live) return done(fail(live.error()));
   disk_.run([file = (*live)->file, &objects = objects_, done = std::move(done)] {
@@ -132,8 +139,12 @@ void LogStore::seal(const JobKey& job, int attempt,
 
 void LogStore::drop(const JobKey& job, int attempt) {
   const auto found = live_.find(job);
-  if (found != live_.end() && found->second && found->second->attempt == attempt)
-    live_.erase(found);
+  if (found == live_.end()) return;  // Nothing was ever said.
+  if (found->second && found->second->attempt == attempt) live_.erase(found);
+  remove(job, attempt);
+}
+
+void LogStore::remove(const JobKey& job, int attempt) const {
   const std::string path = path_of(job, attempt);
   ::unlink(path.c_str());
   ::rmdir(path.substr(0, path.rfind('/')).c_str());  // Stays when a newer attempt is in it.
@@ -157,7 +168,7 @@ Status LogStore::recover(const std::function<bool(const JobKey&, int)>& is_live)
     if (is_live(job, attempt)) {
       TRY(find_or_make(job, attempt));
     } else {
-      drop(job, attempt);
+      remove(job, attempt);
     }
   }
   return Done{};

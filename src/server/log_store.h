@@ -42,7 +42,8 @@ class LogStore {
   std::optional<io::FileRange> open(const model::JobKey& job) const;
 
   /// Syncs and hashes the live log and hands over the content of the blob that replaces it (no
-  /// pieces when the job wrote nothing). The live file stays until drop(), called after the commit.
+  /// pieces when the job wrote nothing, and then at once). The live file stays until drop(), called
+  /// after the commit.
   void seal(const model::JobKey& job, int attempt,
             std::function<void(Result<std::vector<store::Piece>>)> done);
   void drop(const model::JobKey& job, int attempt);
@@ -56,6 +57,7 @@ class LogStore {
 
   std::string path_of(const model::JobKey& job, int attempt) const;
   Result<Live*> find_or_make(const model::JobKey& job, int attempt);
+  void remove(const model::JobKey& job, int attempt) const;
 
   std::string directory_;
   const io::ObjectStore& objects_;
@@ -65,5 +67,7 @@ class LogStore {
 
 /// Where a job's log is, once it is a blob.
 store::BlobKey log_blob(const model::JobKey& job);
+/// Where the log of an attempt lies that was taken from the job, which then ran again.
+store::BlobKey attempt_log_blob(const model::JobKey& job, int attempt);
 
 }  // namespace berth::server

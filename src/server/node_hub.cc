@@ -17,10 +17,27 @@ using model::NodeStatus;
 using target::Liveness;
 using wire::node::AttemptRef;
 
-void NodeHub::attach(ControlPlane& plane, store::Store& store, std::string base_url) {
+namespace {
+
+/// A server that was stopped in good order may be away for so long before work elsewhere is given
+/// up.
+constexpr auto kLeaseWhileStopped = std::chrono::hours(1);
+
+}  // namespace
+
+NodeHub::NodeHub(NodeHubParts parts)
+    : parts_(std::move(parts)),
+      keeper_({.providers = parts_.providers,
+               .signer = parts_.signer,
+               .clock = parts_.clock,
+               .lease = parts_.lease,
+               .is_connected = [this](const NodeId& node) { return channels_.contains(node); }}) {}
+
+void NodeHub::attach(ControlPlane& plane, store::Store& store, Addresses addresses) {
   plane_ = &plane;
   store_ = &store;
-  base_url_ = std::move(base_url);
+  keeper_.attach(plane, addresses.remote_url, addresses.ca_file);
+  addresses_ = std::move(addresses);
 }
 
 // ---- Connections -------------------------------------------------------------------------------
@@ -90,15 +107,36 @@ void NodeHub::on(const NodeId& node, const wire::node::Hello& message) {
   for (const auto& [attempt, phase] : message.attempts)
     held.push_back({attempt.job, attempt.attempt});
   channels_[node].has_joined = true;
-  send(node, wire::node::Welcome{std::string(kVersion)});
-  if (const Status joined = plane_->node_joined(node, message.slots, message.work_root, held);
-      !joined) {
+  send(node, wire::node::Welcome{std::string(kVersion), keeper_.renew(node)});
+  const ControlPlane::Joining joining{.slots = message.slots,
+                                      .work_root = message.work_root,
+                                      .address = message.address,
+                                      .ends_at = message.ends_at};
+  if (const Status joined = plane_->node_joined(node, joining, held); !joined) {
     log::warning("{}", joined.error().message);
     for (const auto& [attempt, phase] : message.attempts) send(node, wire::node::Stop{attempt});
     send(node, wire::node::Leave{joined.error().message});
     return;
   }
   log::info("node '{}' is here, with {} attempts", node.text, held.size());
+}
+
+void NodeHub::on(const NodeId& node, const wire::node::Heartbeat& message) {
+  const auto lease = keeper_.renew(node);
+  if (lease) send(node, wire::node::LeaseRenewed{message.number, lease});
+}
+
+void NodeHub::on(const NodeId& node, const wire::node::Prepared& message) {
+  plane_->member_prepared(node, {message.attempt.job, message.attempt.attempt}, message.address,
+                          message.port);
+}
+
+void NodeHub::on(const NodeId& node, const wire::node::WorkAhead& message) {
+  plane_->node_works_ahead(node, std::max(message.attempts, 0));
+}
+
+void NodeHub::on(const NodeId& node, const wire::node::Returned& message) {
+  plane_->job_returned(node, {message.attempt.job, message.attempt.attempt});
 }
 
 void NodeHub::on(const NodeId& node, const wire::node::Advanced& message) {
@@ -135,14 +173,14 @@ model::Outcome judged(const wire::node::Ended& message) {
   const std::string trouble =
       fmt::format("its outputs could not be kept: {}", message.delivery_errors.front());
   if (outcome.ending == model::Ending::Exited && outcome.exit_code == 0) {
-    return {.ending = model::Ending::Lost, .message = trouble};
+    return {.ending = model::Ending::Undelivered, .message = trouble};
   }
   outcome.message += outcome.message.empty() ? trouble : "; " + trouble;
   return outcome;
 }
 
-store::PutBlob log_row(const JobKey& job, const std::vector<store::Piece>& pieces, WallTime now) {
-  store::Blob blob{.key = log_blob(job), .pieces = pieces, .content_type = "text/plain"};
+store::PutBlob log_row(store::BlobKey key, const std::vector<store::Piece>& pieces, WallTime now) {
+  store::Blob blob{.key = std::move(key), .pieces = pieces, .content_type = "text/plain"};
   for (const store::Piece& piece : pieces) blob.size += piece.size;
   blob.etag = "\"0x" + random_hex(8) + "\"";
   blob.created_at = blob.modified_at = now;
@@ -151,25 +189,44 @@ store::PutBlob log_row(const JobKey& job, const std::vector<store::Piece>& piece
 
 }  // namespace
 
+/// A short attempt is told by its end alone.
+void NodeHub::note_start(const NodeId& node, const ControlPlane::Held& held,
+                         const std::optional<Duration>& since_start) {
+  if (since_start) plane_->job_began(node, held, parts_.clock.now().wall - *since_start);
+}
+
 void NodeHub::on(const NodeId& node, const wire::node::Ended& message) {
   const ControlPlane::Held held{message.attempt.job, message.attempt.attempt};
   if (!plane_->holds(node, held.job, held.attempt)) {
     plane_->job_ended(node, held, message.outcome, {});
     return;
   }
+  // The head's log is the job's; the others deliver theirs as files.
+  if (model::head_node(plane_->state().jobs.at(held.job)) != node) {
+    note_start(node, held, message.since_start);
+    return plane_->job_ended(node, held, judged(message), {});
+  }
   if (!sealing_.insert(message.attempt).second) return;
   parts_.logs.seal(held.job, held.attempt,
-                   [this, node, held, ref = message.attempt,
+                   [this, node, held, ref = message.attempt, since_start = message.since_start,
                     outcome = judged(message)](const Result<std::vector<store::Piece>>& pieces) {
                      sealing_.erase(ref);
                      if (!pieces) return hang_up(node, pieces.error().message);
                      store::Batch rows;
-                     rows.push_back(log_row(held.job, *pieces, parts_.clock.now().wall));
+                     rows.push_back(log_row(log_blob(held.job), *pieces, parts_.clock.now().wall));
+                     note_start(node, held, since_start);
                      plane_->job_ended(node, held, outcome, std::move(rows));
                    });
 }
 
 // ---- What the control plane decides ------------------------------------------------------------
+
+std::string NodeHub::url_for(const Node& node) const {
+  if (!keeper_.has_lease(node)) return addresses_.local_url;
+  const auto site = plane_->state().sites.find(node.site);
+  const bool has_own = site != plane_->state().sites.end() && !site->second.server_url.empty();
+  return has_own ? site->second.server_url : addresses_.remote_url;
+}
 
 void NodeHub::launch(const Job& job, const Node& node) {
   if (!channels_.contains(node.id)) return;
@@ -177,80 +234,76 @@ void NodeHub::launch(const Job& job, const Node& node) {
   if (workspace == nullptr) return;
   const LaunchContext context{.catalogue = {*store_, *plane_},
                               .signer = parts_.signer,
-                              .base_url = base_url_,
+                              .base_url = url_for(node),
                               .now = parts_.clock.now().wall};
   Result<wire::node::Launch> message = make_launch(context, job, node, *workspace);
-  if (message) return send(node.id, *std::move(message));
+  if (message) {
+    channels_[node.id].launched.insert(message->attempt);
+    return send(node.id, *std::move(message));
+  }
   const ControlPlane::Held held{job.key, job.attempt};
   plane_->job_ended(node.id, held,
                     {.ending = model::Ending::NotStarted, .message = message.error().message}, {});
 }
 
+void NodeHub::go(const Job& job, const NodeId& node) { send(node, make_go(job, node)); }
+
 void NodeHub::stop(const JobKey& job, int attempt, const NodeId& node) {
+  const auto channel = channels_.find(node);
+  if (channel == channels_.end()) return;
+  // A node that has just dialled in takes a Stop without a Launch for the word that nobody wants
+  // the attempt, and throws away what it made. Its Launch is on its way, with this Stop behind it.
+  const bool is_wanted = plane_->holds(node, job, attempt);
+  if (is_wanted && !channel->second.launched.contains({job, attempt})) return;
   send(node, wire::node::Stop{{job, attempt}});
 }
 
 void NodeHub::forget(const JobKey& job, int attempt, const NodeId& node) {
-  parts_.logs.drop(job, attempt);
+  const auto live = plane_->state().jobs.find(job);
+  const bool others_go_on = live != plane_->state().jobs.end() && live->second.attempt == attempt &&
+                            model::holds_nodes(live->second);
+  if (!others_go_on) parts_.logs.drop(job, attempt);
+  if (const auto channel = channels_.find(node); channel != channels_.end()) {
+    channel->second.launched.erase({job, attempt});
+  }
   send(node, wire::node::Forget{{job, attempt}});
 }
 
-void NodeHub::start_node(const Node& node) {
-  const target::NodeSpec spec{
-      .id = node.id, .token = parts_.signer.node_token(node.id), .slots = node.slots};
-  parts_.provider_thread.run([this, spec]() -> io::Offload::Continuation {
-    const Status started = parts_.provider.start(spec);
-    if (started) return {};
-    return [id = spec.id, why = started.error().message] {
-      log::error("node '{}' could not be started: {}", id.text, why);  // reconcile() tries again.
-    };
-  });
+/// The log of an attempt that nobody will report the end of.
+void NodeHub::attempt_taken(const JobKey& job, int attempt) {
+  parts_.logs.seal(job, attempt,
+                   [this, job, attempt](const Result<std::vector<store::Piece>>& pieces) {
+                     if (!pieces) return log::warning("{}", pieces.error().message);
+                     const WallTime now = parts_.clock.now().wall;
+                     plane_->write({log_row(attempt_log_blob(job, attempt), *pieces, now)});
+                     plane_->when_durable([this, job, attempt](const Status& durable) {
+                       if (durable) parts_.logs.drop(job, attempt);
+                     });
+                   });
 }
 
-void NodeHub::dismiss_node(const NodeId& node) { send(node, wire::node::Leave{"idle"}); }
+void NodeHub::start_node(const Node& node) { keeper_.start(node); }
 
-void NodeHub::dismiss_idle_nodes() {
+void NodeHub::dismiss_node(const NodeId& node) {
+  keeper_.dismissed(node);
+  send(node, wire::node::Leave{"idle"});
+}
+
+void NodeHub::say_good_bye() {
+  const WallTime until = parts_.clock.now().wall + kLeaseWhileStopped;
+  std::vector<NodeId> leased;
   for (const auto& [id, node] : plane_->state().nodes) {
-    if (core::jobs_on(plane_->state(), id).empty()) dismiss_node(id);
+    if (keeper_.has_lease(node) && channels_.contains(id)) leased.push_back(id);
+    const bool is_idle = !plane_->state().held.contains(id);
+    if (node.target == core::kLocalTarget && is_idle) send(id, wire::node::Leave{"idle"});
   }
-}
-
-// ---- Nodes that are not connected --------------------------------------------------------------
-
-void NodeHub::reconcile() {
-  const auto& nodes = plane_->state().nodes;
-  const bool all_here = std::ranges::all_of(
-      nodes, [this](const auto& entry) { return channels_.contains(entry.first); });
-  if (all_here || is_observing_) return;
-  is_observing_ = true;
-  parts_.provider_thread.run([this]() -> io::Offload::Continuation {
-    const Result<std::vector<target::ObservedNode>> seen = parts_.provider.observe();
-    return [this, seen] {
-      is_observing_ = false;
-      if (!seen) return log::warning("nodes could not be observed: {}", seen.error().message);
-      std::map<NodeId, Liveness> liveness;
-      for (const auto& [id, how] : *seen) liveness[id] = how;
-      std::vector<NodeId> absent;
-      for (const auto& [id, node] : plane_->state().nodes) {
-        if (!channels_.contains(id)) absent.push_back(id);
-      }
-      for (const NodeId& id : absent) {
-        const auto found = liveness.find(id);
-        settle(id, found == liveness.end() ? Liveness::Gone : found->second);
-      }
-    };
+  for (const NodeId& id : leased) plane_->extend_lease(id, until);
+  plane_->when_durable([this, leased](const Status& durable) {
+    if (!durable) return;
+    for (const NodeId& id : leased) {
+      send(id, wire::node::LeaseRenewed{0, Duration(kLeaseWhileStopped)});
+    }
   });
-}
-
-void NodeHub::settle(const NodeId& id, Liveness liveness) {
-  if (liveness != Liveness::Gone) return;
-  const Node node = plane_->state().nodes.at(id);
-  const bool has_work = !core::jobs_on(plane_->state(), id).empty();
-  if (node.status == NodeStatus::Requested || has_work) {
-    start_node(node);  // Its successor takes up what the old one left in its directory.
-  } else {
-    plane_->node_gone(id);
-  }
 }
 
 }  // namespace berth::server

@@ -14,19 +14,20 @@
 #include "io/websocket.h"
 #include "server/control_plane.h"
 #include "server/log_store.h"
+#include "server/node_keeper.h"
+#include "server/providers.h"
 #include "server/signer.h"
-#include "target/node_provider.h"
 #include "wire/node/message.h"
 
 namespace berth::server {
 
 struct NodeHubParts {
   io::Loop& loop;
-  target::NodeProvider& provider;
-  io::Offload& provider_thread;  ///< One thread: provider calls never overlap.
+  Providers& providers;
   LogStore& logs;
   const Signer& signer;
   const Clock& clock;
+  Duration lease = std::chrono::seconds(10);  ///< Of nodes that are not of this machine.
   std::function<void(const model::JobKey&)> on_job_changed;
 };
 
@@ -34,26 +35,33 @@ struct NodeHubParts {
 /// say. Loop thread only.
 class NodeHub final : public Effects {
  public:
-  explicit NodeHub(NodeHubParts parts) : parts_(std::move(parts)) {}
+  explicit NodeHub(NodeHubParts parts);
 
-  /// Before anything else; `base_url` is where nodes reach us.
-  void attach(ControlPlane& plane, store::Store& store, std::string base_url);
+  struct Addresses {
+    std::string local_url{};   ///< http://…, for nodes of this machine.
+    std::string remote_url{};  ///< https://…, for all others.
+    std::string ca_file{};
+  };
+  /// Before anything else.
+  void attach(ControlPlane& plane, store::Store& store, Addresses addresses);
 
   /// A node has dialled in, with that node's own token.
   void accept(const model::NodeId& node, std::shared_ptr<io::WebSocket> channel);
 
-  /// Compares the nodes that are not connected with what the provider sees, and starts again, or
-  /// gives up, those that are gone.
-  void reconcile();
+  /// Compares the nodes that are not connected with what their sites see.
+  void reconcile() { keeper_.reconcile(); }
 
-  /// Lets every node go that holds nothing; for a server that stops.
-  void dismiss_idle_nodes();
+  /// For a server that stops: this machine's own node goes when it holds nothing, and nodes with a
+  /// lease get a long one.
+  void say_good_bye();
 
   void launch(const model::Job& job, const model::Node& node) override;
+  void go(const model::Job& job, const model::NodeId& node) override;
   void stop(const model::JobKey& job, int attempt, const model::NodeId& node) override;
   void forget(const model::JobKey& job, int attempt, const model::NodeId& node) override;
   void start_node(const model::Node& node) override;
   void dismiss_node(const model::NodeId& node) override;
+  void attempt_taken(const model::JobKey& job, int attempt) override;
   void job_changed(const model::JobKey& job) override { parts_.on_job_changed(job); }
   void resynchronise() override;
 
@@ -61,15 +69,22 @@ class NodeHub final : public Effects {
   struct Channel {
     std::shared_ptr<io::WebSocket> socket;
     bool has_joined = false;
+    std::set<wire::node::AttemptRef> launched{};  ///< Told to run, or to go on.
   };
 
   void send(const model::NodeId& node, const wire::node::ToNode& message);
   void received(const model::NodeId& node, std::string_view data, bool binary);
   void closed(const model::NodeId& node, const io::WebSocket* socket);
   void hang_up(const model::NodeId& node, std::string_view why);
-  void settle(const model::NodeId& node, target::Liveness liveness);
+  void note_start(const model::NodeId& node, const ControlPlane::Held& held,
+                  const std::optional<Duration>& since_start);
+  std::string url_for(const model::Node& node) const;
 
   void on(const model::NodeId& node, const wire::node::Hello& message);
+  void on(const model::NodeId& node, const wire::node::Heartbeat& message);
+  void on(const model::NodeId& node, const wire::node::Prepared& message);
+  void on(const model::NodeId& node, const wire::node::WorkAhead& message);
+  void on(const model::NodeId& node, const wire::node::Returned& message);
   void on(const model::NodeId& node, const wire::node::Advanced& message);
   void on(const model::NodeId& node, const wire::node::Ended& message);
   void on(const model::NodeId& node, const wire::node::LogChunk& message);
@@ -77,10 +92,10 @@ class NodeHub final : public Effects {
   NodeHubParts parts_;
   ControlPlane* plane_ = nullptr;
   store::Store* store_ = nullptr;
-  std::string base_url_;
+  Addresses addresses_;
+  NodeKeeper keeper_;
   std::map<model::NodeId, Channel> channels_;
   std::set<wire::node::AttemptRef> sealing_;  ///< Ended, their logs on the way into objects.
-  bool is_observing_ = false;
 };
 
 }  // namespace berth::server

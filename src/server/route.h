@@ -37,11 +37,15 @@ std::vector<Route> all_routes();
 std::span<const Route> workspace_routes();
 std::span<const Route> job_routes();
 std::span<const Route> asset_routes();
+std::span<const Route> compute_routes();
+std::span<const Route> location_routes();  ///< Sizes, usages and quotas.
 std::span<const Route> datastore_routes();
 std::span<const Route> blob_routes();
 std::span<const Route> history_routes();  ///< Run history, as the Python SDK streams and downloads.
 std::span<const Route> discovery_routes();  ///< Health, cloud metadata, discovery.
 std::span<const Route> node_routes();       ///< The channel nodes dial.
+std::span<const Route> usage_routes();      ///< /berth/v1: what was used of clusters.
+std::span<const Route> site_routes();       ///< /berth/v1: sites and nodes.
 std::span<const Route> berth_routes();      ///< /berth/v1: status, logs, explain.
 
 struct Match {

@@ -121,7 +121,8 @@ class RouteTest : public testing::Test {
     EXPECT_EQ(
         put("W/jobs/" + name, R"({"properties":{"jobType":"Command","command":"true"}})").status,
         201);
-    EXPECT_TRUE(plane.node_joined(plane.state().nodes.begin()->first, 2, "/work-root", {}));
+    EXPECT_TRUE(plane.node_joined(plane.state().nodes.begin()->first,
+                                  {.slots = 2, .work_root = "/work-root"}, {}));
     settle();
     plane.job_advanced(plane.state().nodes.begin()->first, {job(name), 1},
                        model::JobStatus::Running);
@@ -142,7 +143,7 @@ class RouteTest : public testing::Test {
                                      .size = log.size(),
                                      .content_type = "text/plain"}});
     }
-    plane.job_ended(plane.state().jobs.at(key).node, {key, 1}, {}, std::move(more));
+    plane.job_ended(model::head_node(plane.state().jobs.at(key)), {key, 1}, {}, std::move(more));
     settle();
     logs.drop(key, 1);
   }
@@ -156,7 +157,8 @@ class RouteTest : public testing::Test {
   io::ObjectStore objects = *io::ObjectStore::open(home / "objects");
   std::unique_ptr<store::Store> rows = *store::Store::open(home.path(), loop, objects);
   NoEffects effects;
-  ControlPlane plane{*rows, effects, clock, {.local_slots = 2}};
+  ControlPlane plane{
+      *rows, effects, clock, {.settings = {.local_slots = 2, .sizes = model::built_in_sizes()}}};
   LogStore logs{home / "live", objects, disk};
   Signer signer{"key"};
   ServerFacts facts{.home = home.path(), .port = 8470};

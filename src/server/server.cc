@@ -24,12 +24,18 @@
 #include "server/log_store.h"
 #include "server/log_waiters.h"
 #include "server/node_hub.h"
+#include "server/providers.h"
+#include "server/reach.h"
 #include "server/signer.h"
+#include "server/size_file.h"
 #include "target/local/local_provider.h"
+#include "target/slurm/slurm_provider.h"
 
 namespace berth::server {
 namespace {
 
+constexpr Duration kTick = std::chrono::seconds(1);
+constexpr Duration kTickWithNodes(200);  // Idle nodes cost: they go when their time is over.
 constexpr Duration kPatience = std::chrono::seconds(5);
 
 std::string host_name() {
@@ -41,6 +47,39 @@ std::string host_name() {
 int slots_of(const ServerOptions& options) {
   if (options.slots > 0) return options.slots;
   return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
+
+core::Settings settings_of(const ServerOptions& options) {
+  return {.local_slots = slots_of(options),
+          .machine_cores = io::machine_cores(),
+          .machine_memory_mib = static_cast<std::int64_t>(io::machine_memory_mib()),
+          .max_requeues = options.max_requeues};
+}
+
+/// As a URL has it.
+std::string bracketed(const std::string& host) {
+  return host.find(':') == std::string::npos ? host : "[" + host + "]";
+}
+
+/// Graphics cards as their driver shows them.
+int count_gpus() {
+  int count = 0;
+  while (::access(fmt::format("/dev/nvidia{}", count).c_str(), F_OK) == 0) ++count;
+  return count;
+}
+
+Result<std::unique_ptr<target::NodeProvider>> make_provider(const model::Site& site,
+                                                            const std::string& executable,
+                                                            const std::string& home,
+                                                            const std::string& installation) {
+  if (site.provider == model::ProviderKind::Local) {
+    return std::make_unique<target::local::LocalProvider>(executable, home);
+  }
+  if (site.provider == model::ProviderKind::Slurm) {
+    return std::make_unique<target::slurm::SlurmProvider>(
+        site.slurm, target::slurm::Owner{installation, site.name}, executable);
+  }
+  return fail(Code::NotSupported, fmt::format("site '{}' has an unknown provider", site.name));
 }
 
 void tell_starter(int fd, const std::string& line) {
@@ -69,7 +108,7 @@ class Server {
   /// Connections first, then the threads: what runs on them refers to everything else.
   ~Server() {
     http_.reset();
-    provider_thread_.reset();
+    providers_.reset();
     disk_.reset();
   }
 
@@ -87,12 +126,12 @@ class Server {
   SystemClock clock_;
   io::Loop loop_;
   std::optional<io::FileLock> lock_;
+  Reach reach_;
   Secrets secrets_;
   std::optional<io::ObjectStore> objects_;
   std::unique_ptr<io::ThreadOffload> disk_;
-  std::unique_ptr<io::ThreadOffload> provider_thread_;
   std::unique_ptr<store::Store> store_;
-  std::unique_ptr<target::local::LocalProvider> provider_;
+  std::unique_ptr<Providers> providers_;
   std::unique_ptr<Signer> signer_;
   std::unique_ptr<LogStore> logs_;
   std::unique_ptr<LogWaiters> waiters_;
@@ -136,7 +175,8 @@ Status Server::start() {
 
 Status Server::open_state() {
   const std::string& home = options_.home;
-  secrets_ = TRY(open_installation(home, host_name(), clock_.now().wall));
+  reach_ = TRY(find_reach(options_.bind, host_name()));
+  secrets_ = TRY(open_installation(home, reach_.names, clock_.now().wall));
   std::error_code ignored;  // Uploads that were cut off by the end of an earlier server.
   for (const auto& left : std::filesystem::directory_iterator(home + "/spool", ignored)) {
     std::filesystem::remove(left.path(), ignored);
@@ -144,22 +184,28 @@ Status Server::open_state() {
   objects_ = TRY(io::ObjectStore::open(home + "/objects"));
   store_ = TRY(store::Store::open(home, loop_, *objects_));
   disk_ = std::make_unique<io::ThreadOffload>(loop_, 4);
-  provider_thread_ = std::make_unique<io::ThreadOffload>(loop_, 1);
-  provider_ = std::make_unique<target::local::LocalProvider>(TRY(io::own_executable()), home);
+  providers_ = std::make_unique<Providers>(
+      [executable = TRY(io::own_executable()), home, id = secrets_.id](const model::Site& site) {
+        return make_provider(site, executable, home, id);
+      },
+      [this] { return std::make_unique<io::ThreadOffload>(loop_, 1); });
   signer_ = std::make_unique<Signer>(secrets_.signing_key);
   logs_ = std::make_unique<LogStore>(home + "/live", *objects_, *disk_);
   waiters_ = std::make_unique<LogWaiters>();
   nodes_ = std::make_unique<NodeHub>(
       NodeHubParts{.loop = loop_,
-                   .provider = *provider_,
-                   .provider_thread = *provider_thread_,
+                   .providers = *providers_,
                    .logs = *logs_,
                    .signer = *signer_,
                    .clock = clock_,
+                   .lease = options_.lease,
                    .on_job_changed = [this](const model::JobKey& job) { waiters_->wake(job); }});
-  plane_ = std::make_unique<ControlPlane>(
-      *store_, *nodes_, clock_,
-      PlaneOptions{.local_slots = slots_of(options_), .node_idle = options_.node_idle});
+  core::Settings settings = settings_of(options_);
+  settings.sizes = TRY(load_sizes(home, options_.sizes_file));
+  plane_ = std::make_unique<ControlPlane>(*store_, *nodes_, clock_,
+                                          PlaneOptions{.settings = std::move(settings),
+                                                       .local_gpus = count_gpus(),
+                                                       .node_idle = options_.node_idle});
   return Done{};
 }
 
@@ -167,7 +213,7 @@ Status Server::listen() {
   facts_ = {.home = options_.home,
             .port = options_.port,
             .local_slots = slots_of(options_),
-            .host_names = {host_name()}};
+            .host_names = reach_.names};
   services_ = std::make_unique<Services>(Services{.plane = *plane_,
                                                   .store = *store_,
                                                   .objects = *objects_,
@@ -176,13 +222,21 @@ Status Server::listen() {
                                                   .clock = clock_,
                                                   .facts = facts_,
                                                   .log_waiters = *waiters_});
-  application_ = std::make_unique<Application>(ApplicationParts{
-      .services = *services_, .nodes = *nodes_, .owner_token = secrets_.owner_token});
+  application_ =
+      std::make_unique<Application>(ApplicationParts{.loop = loop_,
+                                                     .services = *services_,
+                                                     .nodes = *nodes_,
+                                                     .owner_token = secrets_.owner_token});
   const auto tls = TRY(io::ServerTls::make(secrets_.identity));
   const auto open = [&](std::uint16_t port) {
     http_ = std::make_unique<io::HttpServer>(
         loop_, *disk_, *application_,
-        io::HttpServerOptions{.port = port, .spool_directory = options_.home + "/spool"}, tls);
+        io::HttpServerOptions{
+            .address = reach_.addresses.front(),
+            .more_addresses = {reach_.addresses.begin() + 1, reach_.addresses.end()},
+            .port = port,
+            .spool_directory = options_.home + "/spool"},
+        tls);
     return http_->listen();
   };
   Status listening = open(options_.port);
@@ -193,7 +247,10 @@ Status Server::listen() {
                             options_.port, listening.error().message));
   }
   facts_.port = http_->port();
-  nodes_->attach(*plane_, *store_, fmt::format("http://127.0.0.1:{}", http_->port()));
+  nodes_->attach(*plane_, *store_,
+                 {.local_url = fmt::format("http://127.0.0.1:{}", http_->port()),
+                  .remote_url = fmt::format("https://{}:{}", bracketed(reach_.host), http_->port()),
+                  .ca_file = options_.home + "/ca.pem"});
   return Done{};
 }
 
@@ -202,7 +259,8 @@ void Server::tick() {
   plane_->tick();
   nodes_->reconcile();
   waiters_->expire(clock_.now().mono);
-  loop_.after(std::chrono::seconds(1), [this] { tick(); });
+  const bool has_nodes = !plane_->state().nodes.empty();
+  loop_.after(has_nodes ? kTickWithNodes : kTick, [this] { tick(); });
 }
 
 /// Answers what was begun and leaves; jobs go on under their nodes.
@@ -211,7 +269,7 @@ void Server::stop() {
   is_stopping_ = true;
   log::info("stopping");
   withdraw(options_.home);
-  nodes_->dismiss_idle_nodes();
+  nodes_->say_good_bye();
   waiters_->release_all();
   http_->drain(std::chrono::seconds(5),
                [this] { plane_->when_durable([this](const Status&) { loop_.stop(); }); });
@@ -238,6 +296,9 @@ int run_server(const ServerOptions& options) {
   }
   log::info("Berth {} answers on 127.0.0.1:{} (https and http), state in {}", kVersion,
             server.port(), options.home);
+  for (const std::string& address : options.bind) {
+    log::info("and on {}:{} (https)", bracketed(address), server.port());
+  }
   tell_starter(options.ready_fd, "ready");
   server.run();
   return 0;

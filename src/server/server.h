@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 
@@ -14,10 +15,14 @@ inline constexpr std::uint16_t kDefaultPort = 8470;
 struct ServerOptions {
   std::string home{};
   std::uint16_t port = kDefaultPort;
+  std::vector<std::string> bind{};  ///< Where to answer beside loopback.
   bool is_background = false;  ///< Started by a command line: any port will do, the log is a file.
   int ready_fd = -1;  ///< Told "ready" when requests are answered, or why they never will be.
   Duration node_idle = std::chrono::minutes(2);
-  int slots = 0;  ///< Jobs at once on this machine; 0: one per core.
+  int slots = 0;                              ///< Jobs at once on this machine; 0: one per core.
+  Duration lease = std::chrono::seconds(10);  ///< Of nodes that are not of this machine.
+  std::string sizes_file{};  ///< Of the operator's own sizes; empty: <home>/sizes.yml, if any.
+  int max_requeues = 100;    ///< Then a job whose attempt is taken once more fails.
 };
 
 /// Runs a server until it is told to stop. Returns the process's exit status.

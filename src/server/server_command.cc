@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/result.h"
+#include "io/process.h"
 #include "server/server.h"
 
 namespace berth::server {
@@ -21,9 +22,15 @@ The command line starts a server by itself when none answers, so this is for ser
 for watching. Jobs that run go on when the server stops, and are found again when it starts.
 
   --home DIR         state directory (default: $BERTH_HOME, else ~/.local/share/berth)
-  --port N           loopback port for https and http (default 8470; 0: any free one)
+  --port N           port for https, and http on loopback (default 8470; 0: any free one)
+  --bind ADDRESS     answer there too, https only, for nodes and people of other machines; an
+                     address or name of this one, or 0.0.0.0; may be repeated (default: loopback)
   --slots N          jobs at once on this machine (default: one per core)
   --node-idle SECS   let the local node go after so long without work (default 120)
+  --lease SECS       how long nodes of other machines work on without a word from here (default 10)
+  --max-preemptions N   how often a job may be preempted or lose its node before it fails
+                     (default: $BERTH_MAX_PREEMPTIONS, else 100)
+  --sizes FILE       sizes of your own for clusters (default: sizes.yml of the state directory)
 )";
 
 Result<int> number(const std::string& flag, const std::string& text, int most) {
@@ -44,6 +51,14 @@ Status take(ServerOptions& options, const std::string& flag, const std::string& 
     options.slots = TRY(number(flag, value, 4096));
   } else if (flag == "--node-idle") {
     options.node_idle = std::chrono::seconds(TRY(number(flag, value, 1'000'000)));
+  } else if (flag == "--bind") {
+    options.bind.push_back(value);
+  } else if (flag == "--lease") {
+    options.lease = std::chrono::seconds(std::max(1, TRY(number(flag, value, 86'400))));
+  } else if (flag == "--max-preemptions") {
+    options.max_requeues = TRY(number(flag, value, 1'000'000));
+  } else if (flag == "--sizes") {
+    options.sizes_file = std::filesystem::absolute(value).lexically_normal();
   } else if (flag == "--ready-fd") {
     options.ready_fd = TRY(number(flag, value, 1 << 20));
   } else {
@@ -54,6 +69,10 @@ Status take(ServerOptions& options, const std::string& flag, const std::string& 
 
 Result<ServerOptions> parse(std::span<const std::string> flags, const std::string& home) {
   ServerOptions options{.home = home};
+  const auto environment = io::current_environment();
+  if (const auto most = environment.find("BERTH_MAX_PREEMPTIONS"); most != environment.end()) {
+    options.max_requeues = TRY(number(most->first, most->second, 1'000'000));
+  }
   for (std::size_t i = 0; i < flags.size(); ++i) {
     const std::size_t equals = flags[i].find('=');
     const std::string flag = flags[i].substr(0, equals);

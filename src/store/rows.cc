@@ -44,6 +44,7 @@ Status RowWriter::put(const DeleteWorkspace& write) {
        {"DELETE FROM jobs WHERE workspace = ?", "DELETE FROM job_tags WHERE workspace = ?",
         "DELETE FROM assets WHERE workspace = ?", "DELETE FROM containers WHERE workspace = ?",
         "DELETE FROM blobs WHERE workspace = ?", "DELETE FROM blocks WHERE workspace = ?",
+        "DELETE FROM computes WHERE workspace = ?", "DELETE FROM usage WHERE workspace = ?",
         "DELETE FROM workspaces WHERE id = ?"}) {
     TRY(database_.run(sql, {write.workspace.text}));
   }
@@ -87,12 +88,16 @@ Status RowWriter::insert_job(const model::Job& job, const std::string& tags,
       "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
       {job.sequence, job.key.workspace.text, job.key.name, number(!is_terminal(job.status)),
        number(job.is_archived), job.spec.type, job.spec.experiment_name, tags, doc}));
-  // Kept apart from the jobs: a sequence is not given out again when its job is deleted.
-  TRY(
-      database_.run("INSERT INTO meta (key, value) VALUES ('last_sequence', ?) "
-                    "ON CONFLICT (key) DO UPDATE SET value = max(value, excluded.value)",
-                    {job.sequence}));
+  TRY(remember_sequence("last_sequence", job.sequence));
   return add_tags(job);
+}
+
+/// Kept apart from what bears it: a sequence is not given out again when that is deleted.
+Status RowWriter::remember_sequence(std::string_view key, std::int64_t sequence) {
+  return database_.run(
+      "INSERT INTO meta (key, value) VALUES (?, ?) "
+      "ON CONFLICT (key) DO UPDATE SET value = max(value, excluded.value)",
+      {key, sequence});
 }
 
 Status RowWriter::add_tags(const model::Job& job) {
@@ -131,12 +136,39 @@ Status RowWriter::put(const DeleteJob& write) {
 }
 
 Status RowWriter::put(const PutNode& write) {
+  TRY(remember_sequence("last_node_sequence", write.node.sequence));
   return database_.run("INSERT OR REPLACE INTO nodes (id, doc) VALUES (?, ?)",
                        {write.node.id.text, document(write.node)});
 }
 
 Status RowWriter::put(const DeleteNode& write) {
   return database_.run("DELETE FROM nodes WHERE id = ?", {write.node.text});
+}
+
+Status RowWriter::put(const PutSite& write) {
+  return database_.run("INSERT OR REPLACE INTO sites (name, doc) VALUES (?, ?)",
+                       {write.site.name, document(write.site)});
+}
+
+Status RowWriter::put(const DeleteSite& write) {
+  return database_.run("DELETE FROM sites WHERE name = ?", {write.site});
+}
+
+Status RowWriter::put(const PutCompute& write) {
+  const model::Compute& compute = write.compute;
+  return database_.run("INSERT OR REPLACE INTO computes (workspace, name, doc) VALUES (?, ?, ?)",
+                       {compute.key.workspace.text, compute.key.name, document(compute)});
+}
+
+Status RowWriter::put(const DeleteCompute& write) {
+  return database_.run("DELETE FROM computes WHERE workspace = ? AND name = ?",
+                       {write.compute.workspace.text, write.compute.name});
+}
+
+Status RowWriter::put(const AddUsage& write) {
+  return database_.run("INSERT INTO usage (workspace, ended_at, doc) VALUES (?, ?, ?)",
+                       {write.usage.workspace.text, write.usage.ended_at.time_since_epoch().count(),
+                        document(write.usage)});
 }
 
 Status RowWriter::put(const PutAsset& write) {

@@ -25,6 +25,11 @@ class RowWriter {
   Status put(const DeleteJob& write);
   Status put(const PutNode& write);
   Status put(const DeleteNode& write);
+  Status put(const PutSite& write);
+  Status put(const DeleteSite& write);
+  Status put(const PutCompute& write);
+  Status put(const DeleteCompute& write);
+  Status put(const AddUsage& write);
   Status put(const PutAsset& write);
   Status put(const DeleteAsset& write);
   Status put(const PutContainer& write);
@@ -40,6 +45,7 @@ class RowWriter {
     bool is_archived = false;
     std::string tags{};
   };
+  Status remember_sequence(std::string_view key, std::int64_t sequence);
   Result<std::optional<IndexedJob>> indexed(std::int64_t sequence);
   Status insert_job(const model::Job& job, const std::string& tags, const std::string& doc);
   Status add_tags(const model::Job& job);

@@ -90,6 +90,28 @@ CREATE TABLE blocks (
   PRIMARY KEY (workspace, container, path, id)
 ) WITHOUT ROWID;
 )",
+    // Clusters. A job holds a list of members where it had one node.
+    R"(
+CREATE TABLE sites (name TEXT PRIMARY KEY, doc TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE computes (
+  workspace TEXT NOT NULL,
+  name TEXT NOT NULL,
+  doc TEXT NOT NULL,
+  PRIMARY KEY (workspace, name)
+) WITHOUT ROWID;
+CREATE TABLE usage (
+  id INTEGER PRIMARY KEY,
+  workspace TEXT NOT NULL,
+  ended_at INTEGER NOT NULL,
+  doc TEXT NOT NULL
+);
+CREATE INDEX usage_by_end ON usage (workspace, ended_at);
+
+UPDATE jobs SET doc = json_set(doc, '$.members', json_array(json_object(
+    'node', json_extract(doc, '$.node'), 'status', json_extract(doc, '$.status'))),
+    '$.placed_at', json_extract(doc, '$.modified_at'))
+  WHERE live = 1 AND coalesce(json_extract(doc, '$.node'), '') <> '';
+)",
 };
 
 Status run_step(Database& database, std::int64_t from) {

@@ -86,6 +86,13 @@ Result<core::State> SqliteStore::load_rows() {
   for (auto& node : TRY(read_documents<model::Node>(TRY(reader_.query("SELECT doc FROM nodes"))))) {
     state.nodes.emplace(node.id, std::move(node));
   }
+  for (auto& site : TRY(read_documents<model::Site>(TRY(reader_.query("SELECT doc FROM sites"))))) {
+    state.sites.emplace(site.name, std::move(site));
+  }
+  for (auto& compute :
+       TRY(read_documents<model::Compute>(TRY(reader_.query("SELECT doc FROM computes"))))) {
+    state.computes.emplace(compute.key, std::move(compute));
+  }
   Cursor rows = TRY(reader_.query("SELECT doc FROM jobs INDEXED BY jobs_live WHERE live = 1"));
   while (TRY(rows.next())) {
     model::Job job = TRY(read_document<model::Job>(rows.text(0)));
@@ -98,6 +105,19 @@ Result<core::State> SqliteStore::load_rows() {
 
 Result<std::int64_t> SqliteStore::last_sequence() {
   return reader_.integer("SELECT value FROM meta WHERE key = 'last_sequence'");
+}
+
+Result<std::int64_t> SqliteStore::last_node_sequence() {
+  return reader_.integer("SELECT value FROM meta WHERE key = 'last_node_sequence'");
+}
+
+Result<std::vector<model::Usage>> SqliteStore::usage(const UsageQuery& query) {
+  return read_documents<model::Usage>(TRY(
+      reader_.query("SELECT doc FROM usage WHERE workspace = ? AND ended_at >= ? AND ended_at < ? "
+                    "ORDER BY ended_at LIMIT ?",
+                    {query.workspace.text, query.from.time_since_epoch().count(),
+                     query.to.time_since_epoch().count(),
+                     static_cast<std::int64_t>(std::min<std::size_t>(query.limit, 1'000'000))})));
 }
 
 }  // namespace berth::store

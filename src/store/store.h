@@ -40,6 +40,22 @@ struct PutNode {
 struct DeleteNode {
   model::NodeId node;
 };
+struct PutSite {
+  model::Site site;
+};
+struct DeleteSite {
+  std::string site{};
+};
+struct PutCompute {
+  model::Compute compute;
+};
+struct DeleteCompute {
+  model::ComputeKey compute;
+};
+/// Time that a node was there, or that a job had it. Only ever added to.
+struct AddUsage {
+  model::Usage usage;
+};
 struct PutAsset {
   model::Asset asset;
 };
@@ -74,9 +90,10 @@ struct DropBlocks {
   BlobKey key;
 };
 
-using Write = std::variant<PutWorkspace, DeleteWorkspace, PutJob, DeleteJob, PutNode, DeleteNode,
-                           PutAsset, DeleteAsset, PutContainer, DeleteContainer, PutBlob,
-                           DeleteBlob, PutBlock, DropBlocks>;
+using Write =
+    std::variant<PutWorkspace, DeleteWorkspace, PutJob, DeleteJob, PutNode, DeleteNode, PutSite,
+                 DeleteSite, PutCompute, DeleteCompute, AddUsage, PutAsset, DeleteAsset,
+                 PutContainer, DeleteContainer, PutBlob, DeleteBlob, PutBlock, DropBlocks>;
 using Batch = std::vector<Write>;
 
 struct JobQuery {
@@ -99,6 +116,13 @@ struct AssetQuery {
   std::string tag_key{};
   std::size_t skip = 0;  ///< Newest first.
   std::size_t limit = 50;
+};
+
+struct UsageQuery {
+  model::WorkspaceId workspace{};
+  WallTime from{};
+  WallTime to = WallTime::max();
+  std::size_t limit = 10'000;
 };
 
 struct BlobQuery {
@@ -133,13 +157,17 @@ class Store {
   virtual void commit(Batch batch, Committed done) = 0;
   virtual void resume() = 0;
 
-  /// What can still change: workspaces, jobs that are not over, nodes.
+  /// What can still change: workspaces, sites, computes, jobs that are not over, nodes.
   virtual Result<core::State> load() = 0;
-  /// The highest job sequence ever given out.
+  /// The highest job sequence ever given out, and the highest of a node.
   virtual Result<std::int64_t> last_sequence() = 0;
+  virtual Result<std::int64_t> last_node_sequence() = 0;
 
   virtual Result<std::optional<model::Job>> job(const model::JobKey& key) = 0;
   virtual Result<std::vector<model::Job>> jobs(const JobQuery& query) = 0;
+
+  /// Usage that came to its end in [from, to), oldest first.
+  virtual Result<std::vector<model::Usage>> usage(const UsageQuery& query) = 0;
 
   virtual Result<std::optional<model::Asset>> asset(const model::WorkspaceId& workspace,
                                                     model::AssetKind kind, const std::string& name,

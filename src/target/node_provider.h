@@ -14,6 +14,11 @@ struct NodeSpec {
   model::NodeId id{};
   std::string token{};  ///< Secret: handed over in a file or descriptor, never in argv or env.
   int slots = 1;
+  int cores = 0;  ///< What the node is to offer, where the site can be asked for it; 0: unsaid.
+  std::int64_t memory_mib = 0;
+  int gpus = 0;
+  std::string server_url{};  ///< https://…: for nodes that do not see the state directory.
+  std::string ca_file{};     ///< The authority that vouches for it; a path on the server's machine.
 };
 
 enum class Liveness { Pending, Running, Gone };
@@ -21,6 +26,7 @@ enum class Liveness { Pending, Running, Gone };
 struct ObservedNode {
   model::NodeId id{};
   Liveness liveness = Liveness::Pending;
+  std::string note{};  ///< For people: why it is pending or gone, where the site says so.
 };
 
 /// Somewhere nodes can be started: this machine, Slurm, a host over SSH.
@@ -32,7 +38,8 @@ class NodeProvider {
  public:
   virtual ~NodeProvider() = default;
 
-  /// Starts the node. Repeating a call with the same id while it is there starts nothing new.
+  /// Starts the node. Repeating a call with the same id while it is there starts nothing new, also
+  /// when the first call failed after it had its effect, and also from another process.
   virtual Status start(const NodeSpec& spec) = 0;
   /// Everything of ours that is there or was found gone, in one query. Unknown is not Gone: an
   /// observation that fails is an error.

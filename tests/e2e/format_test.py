@@ -22,13 +22,15 @@ def done(berth):
     return berth
 
 
-def on_terminal(berth, *words, columns=80):
-    """What the command prints when stdout and stderr are a terminal."""
+def on_terminal(berth, *words, columns=80, typed=None, code=0):
+    """What the command prints when stdout and stderr are a terminal, and stdin if something is typed."""
     mine, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     process = subprocess.Popen([str(BINARY), *words], env=berth.environment | {"TERM": "xterm"}, cwd=berth.folder,
-                               stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs)
+                               stdin=theirs if typed else subprocess.DEVNULL, stdout=theirs, stderr=theirs)
     os.close(theirs)
+    if typed:
+        os.write(mine, typed.encode())
     seen = b""
     try:
         while part := os.read(mine, 4096):
@@ -36,7 +38,7 @@ def on_terminal(berth, *words, columns=80):
     except OSError:
         pass  # the other end is closed
     os.close(mine)
-    assert process.wait(timeout=60) == 0, seen
+    assert process.wait(timeout=60) == code, seen
     return seen.decode()
 
 
@@ -106,6 +108,28 @@ def test_on_a_terminal_show_is_a_summary(done):
     assert "Completed" in shown and not shown.lstrip().startswith("{")
 
 
+@pytest.mark.parametrize("columns", [40, 80, 200])
+def test_tables_of_clusters_sites_and_nodes_fit(berth, columns):
+    berth.ok("compute", "create", "-n", "pool", "--size", "Standard_DS1_v2", "--min-instances", "1", "--description",
+             "\x1b]52;c;AAAA\x07evil", "-o", "none")
+    for words in (("compute", "list"), ("compute", "list-sizes"), ("compute", "list-usage"),
+                  ("compute", "list-nodes", "-n", "pool"), ("site", "list"), ("node", "list")):
+        shown = on_terminal(berth, *words, columns=columns)
+        lines = [line.replace("\x1b[1m", "").replace("\x1b[0m", "").rstrip() for line in shown.splitlines()]
+        assert len(lines) > 2 and max(len(line) for line in lines) <= columns, shown
+    assert "\x1b]52" not in on_terminal(berth, "compute", "show", "pool")
+    berth.ok("compute", "delete", "-n", "pool", "-y")
+
+
+def test_a_cluster_is_deleted_when_the_answer_is_yes(berth):
+    berth.ok("compute", "create", "-n", "pool", "-o", "none")
+
+    assert "cancel its jobs? [y/N]" in on_terminal(berth, "compute", "delete", "-n", "pool", typed="n\n", code=1)
+    assert berth.ok("compute", "list", "--query", "[].name", "-o", "tsv").out == "pool\n"
+    on_terminal(berth, "compute", "delete", "-n", "pool", typed="y\n")
+    assert berth.ok("compute", "list", "-o", "json").json == []
+
+
 def test_a_name_cannot_write_to_the_terminal(done):
     """Escape sequences in text of others are shown, not obeyed."""
     done.ok("job", "update", "--name", "first", "--set", "display_name=\x1b]52;c;AAAA\x07evil\x1b[2J")
@@ -124,7 +148,8 @@ def test_stdout_is_the_answer_and_stderr_the_rest(berth):
 
 @pytest.mark.parametrize("words", [
     ("job", "nonsense"), ("nonsense",), ("job", "show"), ("job", "show", "--nme", "x"),
-    ("job", "create"), ("run",), ("job", "show", "--name"),
+    ("job", "create"), ("run",), ("job", "show", "--name"), ("compute", "create"), ("compute", "shwo"),
+    ("compute", "show", "--nme", "x"), ("site", "add", "lab"), ("node", "preempt"), ("compute", "update", "-n", "x"),
 ])
 def test_wrong_usage_is_2_and_says_what_is_right(berth, words):
     outcome = berth.run(*words)

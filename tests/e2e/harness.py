@@ -303,7 +303,14 @@ class Berth:
         if self.processes():
             if not self.is_up():
                 self.run("workspace", "list", "-o", "none")
+            with contextlib.suppress(AssertionError):
+                eventually(self.has_heard_of_all, 10, "the nodes to attach again")
             self.run("server", "stop")
+
+    def has_heard_of_all(self):
+        """An agent that has an end to report waits for a server to take it, however long that is."""
+        status = self.run("server", "status", "-o", "json")
+        return status.code != 0 or all(node["status"] != "Detached" for node in status.json["nodes"])
 
 
 def short(value):

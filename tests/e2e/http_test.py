@@ -11,6 +11,7 @@ import pytest
 from harness import WORKSPACE, grew_too_much, memory_kib, short
 
 BODY = {"properties": {"jobType": "Command", "command": "true", "environmentId": "azureml:x:1"}}
+LOCATION = "/subscriptions/s/providers/Microsoft.MachineLearningServices/locations/local"
 ROUTES = [
     ("GET", WORKSPACE), ("PUT", WORKSPACE), ("DELETE", WORKSPACE),
     ("GET", WORKSPACE.rsplit("/", 1)[0]), ("GET", WORKSPACE + "/jobs"), ("GET", WORKSPACE + "/jobs/j"),
@@ -20,6 +21,16 @@ ROUTES = [
     ("GET", WORKSPACE + "/codes/c/versions/1"), ("POST", WORKSPACE + "/codes/c/versions/1/startPendingUpload"),
     ("GET", WORKSPACE + "/datastores"), ("POST", WORKSPACE + "/datastores/workspaceblobstore/listSecrets"),
     ("GET", f"/history/v1.0{WORKSPACE}/runs/j/details"), ("GET", "/berth/v1/status"),
+    ("GET", WORKSPACE + "/computes"), ("GET", WORKSPACE + "/computes/c"), ("PUT", WORKSPACE + "/computes/c"),
+    ("PATCH", WORKSPACE + "/computes/c"), ("DELETE", WORKSPACE + "/computes/c?underlyingResourceAction=Delete"),
+    ("POST", WORKSPACE + "/computes/c/listNodes"), ("GET", WORKSPACE + "/computes/c/listNodes"),
+    ("POST", WORKSPACE + "/computes/c/listKeys"), ("POST", WORKSPACE + "/computes/c/start"),
+    ("POST", WORKSPACE + "/computes/c/stop"), ("POST", WORKSPACE + "/computes/c/restart"),
+    ("GET", WORKSPACE + "/computes/c/operations/make"), ("GET", WORKSPACE + "/computes/c/operationResults/make"),
+    ("GET", LOCATION + "/vmSizes"), ("GET", LOCATION + "/usages"), ("GET", LOCATION + "/quotas"),
+    ("POST", LOCATION + "/updateQuotas"), ("GET", "/berth/v1/sites"), ("GET", "/berth/v1/sites/s"),
+    ("PUT", "/berth/v1/sites/s"), ("DELETE", "/berth/v1/sites/s"), ("GET", "/berth/v1/nodes"),
+    ("POST", "/berth/v1/nodes/n/preempt"), ("GET", f"/berth/v1{WORKSPACE}/usage"),
 ]
 
 
@@ -39,7 +50,7 @@ def served(berth):
 def test_every_route_wants_a_token(served):
     for method, path in ROUTES:
         for token in (False, "wrong", "berth-job.x.y", served.token()[:-1], served.token() + "x", "x" * 9000):
-            answer = served.request(method, path, {} if method in ("PUT", "POST") else None, token=token)
+            answer = served.request(method, path, {} if method in ("PUT", "POST", "PATCH") else None, token=token)
             check_error(answer, 401)
             assert served.token() not in answer.body.decode()
     assert served.get("/jobs/j").status == 404

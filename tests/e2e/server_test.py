@@ -71,9 +71,14 @@ def test_sigterm_with_a_request_under_way_answers_it(berth):
 def test_a_background_server_takes_another_port_when_the_usual_one_is_taken(berth):
     with socket.socket() as taken:
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        with contextlib.suppress(OSError):  # somebody has it already: as good
-            taken.bind(("127.0.0.1", 8470))
-            taken.listen()
+
+        def take():
+            with contextlib.suppress(OSError):  # A server of another test has it, for a while.
+                taken.bind(("127.0.0.1", 8470))
+                taken.listen()
+                return True
+
+        eventually(take, what="port 8470 to be free")
         assert berth.ok("run", "--", "echo", "hi").out == "hi\n"
         assert berth.port() != 8470
 

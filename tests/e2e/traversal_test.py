@@ -22,10 +22,20 @@ PARAMETERS = [
     ("PUT", "/codes/{}/versions/1"), ("POST", "/codes/{}/versions/1/startPendingUpload"),
     ("POST", "/codes/c/versions/{}/startPendingUpload"),
     ("GET", "/datastores/{}"), ("POST", "/datastores/{}/listSecrets"),
+    ("GET", "/computes/{}"), ("PUT", "/computes/{}"), ("PATCH", "/computes/{}"),
+    ("DELETE", "/computes/{}"), ("POST", "/computes/{}/listNodes"), ("POST", "/computes/{}/start"),
+    ("GET", "/computes/{}/operations/make"), ("GET", "/computes/c/operations/{}"),
+    ("GET", "/computes/c/operationResults/{}"),
+]
+OURS = [
+    ("GET", "/berth/v1/sites/{}"), ("PUT", "/berth/v1/sites/{}"), ("DELETE", "/berth/v1/sites/{}"),
+    ("POST", "/berth/v1/nodes/{}/preempt"),
+    ("GET", "/subscriptions/s/providers/Microsoft.MachineLearningServices/locations/{}/usages"),
 ]
 BODIES = {"jobs": {"properties": {"jobType": "Command", "command": "true", "environmentId": "azureml:x:1"}},
           "data": {"properties": {"dataType": "uri_file", "dataUri": "azureml://datastores/workspaceblobstore/paths/x"}},
           "environments": {"properties": {"image": "x"}},
+          "computes": {"properties": {"computeType": "AmlCompute"}}, "sites": {"provider": "local"},
           "codes": {"properties": {"codeUri": "azureml://datastores/workspaceblobstore/paths/x"}}}
 
 
@@ -48,14 +58,14 @@ def is_plain_name(text):
         (once[0].isalnum() or once[0] == "_")
 
 
-@pytest.mark.parametrize("method, pattern", PARAMETERS)
+@pytest.mark.parametrize("method, pattern", [(method, WORKSPACE + below) for method, below in PARAMETERS] + OURS)
 def test_names_cannot_be_paths(served, method, pattern):
     body = next((body for kind, body in BODIES.items() if f"/{kind}/" in pattern), None)
     for escape in ESCAPES:
         sent = urllib.parse.quote(escape, safe="%/.:~\\;").replace("\\", "%5C")
         if is_plain_name(sent):
             continue
-        answer = served.request(method, WORKSPACE + pattern.format(sent), body if method in ("PUT", "POST") else None)
+        answer = served.request(method, pattern.format(sent), body if method in ("PUT", "POST", "PATCH") else None)
         assert 400 <= answer.status < 500, (escape, answer)
         assert b"root:" not in answer.body and answer.json["error"]["code"], (escape, answer)
     assert snapshot(served) == served.outside

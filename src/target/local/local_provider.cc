@@ -73,9 +73,11 @@ Result<std::vector<std::string>> list_names(const std::string& directory) {
 void remove_if_done(const std::string& home, const model::NodeId& id) {
   const NodePaths paths(home, id);
   const auto left = io::list_tree(paths.work_root);
-  const bool holds_work = left && std::ranges::any_of(*left, [](const io::FileEntry& entry) {
-                            return entry.path.find('/') != std::string::npos;
-                          });
+  const bool holds_work =
+      left && std::ranges::any_of(*left, [](const io::FileEntry& entry) {
+        // Hidden ones are the agent's own: directories to use again.
+        return entry.path.find('/') != std::string::npos && !entry.path.starts_with('.');
+      });
   const auto nodes = io::Root::open(home + "/nodes");
   if (!holds_work && nodes) (void)nodes->remove_tree(id.text);
 }

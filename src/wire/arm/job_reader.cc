@@ -232,7 +232,9 @@ Result<std::vector<std::string>> read_warnings(const Fields& from) {
 Status read_progress(const Fields& from, Job& job) {
   job.status = TRY(read_enum(from, "status", model::JobStatus::Unknown));
   job.attempt = static_cast<int>(TRY(from.integer("attempt", 0)));
-  job.node.text = TRY(from.text("node"));
+  if (std::string node = TRY(from.text("node")); !node.empty()) {
+    job.members.push_back({.node = {std::move(node)}, .status = job.status});
+  }
   job.cancel_requested = TRY(from.boolean("cancelRequested", false));
   if (const auto error = TRY(from.fields("error"))) {
     const std::string code = TRY(error->text("code"));

@@ -127,7 +127,7 @@ TEST(JobJson, ProgressIsReadByOurClientsAndIgnoredInABody) {
   Job job = full_job();
   job.status = model::JobStatus::Failed;
   job.attempt = 2;
-  job.node = {"node-1"};
+  job.members = {{.node = {"node-1"}}};
   job.cancel_requested = true;
   job.error = model::JobError{.code = "UserError", .message = "exit status 3"};
   job.outcome = model::Outcome{.exit_code = 3, .message = "three"};
@@ -147,7 +147,7 @@ TEST(JobJson, ProgressIsReadByOurClientsAndIgnoredInABody) {
   EXPECT_EQ(read->spec, job.spec);
   EXPECT_EQ(read->status, model::JobStatus::Failed);
   EXPECT_EQ(read->attempt, 2);
-  EXPECT_EQ(read->node, job.node);
+  EXPECT_EQ(model::head_node(*read).text, "node-1");
   EXPECT_TRUE(read->cancel_requested);
   EXPECT_EQ(read->error->message, "exit status 3");
   EXPECT_EQ(read->outcome, job.outcome);

@@ -112,7 +112,7 @@ void put_progress(json::object& properties, const Job& job) {
   properties["status"] = boost::describe::enum_to_string(job.status, "Unknown");
   properties["attempt"] = job.attempt;
   properties["parameters"] = json::object();
-  put(properties, "node", job.node.text);
+  put(properties, "node", model::head_node(job).text);
   if (job.cancel_requested) properties["cancelRequested"] = true;
   if (job.error) {
     properties["error"] = {{"code", job.error->code}, {"message", job.error->message}};

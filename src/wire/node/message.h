@@ -45,17 +45,37 @@ struct Deliver {
   std::string prefix{};  ///< Blob names are prefix + relative path (the prefix alone for a file).
   bool is_folder = true;
   bool only_on_success = false;
+  bool only_changed = false;  ///< Of a folder: what was there before the command stays away.
   std::string what{};
 };
 BOOST_DESCRIBE_STRUCT(Deliver, (),
-                      (source, container_url, prefix, is_folder, only_on_success, what))
+                      (source, container_url, prefix, is_folder, only_on_success, only_changed,
+                       what))
 
 // Server to node.
 
 struct Welcome {
   std::string server_version{};
+  /// How long the node may go on without hearing from the server; none: for ever. A node with a
+  /// lease sends a Heartbeat every third of it.
+  std::optional<Duration> lease{};
 };
-BOOST_DESCRIBE_STRUCT(Welcome, (), (server_version))
+BOOST_DESCRIBE_STRUCT(Welcome, (), (server_version, lease))
+
+/// One process of an attempt that runs several on its node.
+struct RankProcess {
+  std::map<std::string, std::string> environment{};  ///< Beside the attempt's own.
+  std::string log{};  ///< "user_logs/std_log_process_01.txt"; the first one's is the node's log.
+};
+BOOST_DESCRIBE_STRUCT(RankProcess, (), (environment, log))
+
+/// How an attempt's processes are started.
+enum class Starter {
+  Shim,     ///< By the node itself.
+  Mpirun,   ///< By mpirun, which runs here and starts them on all members (BERTH_MPI_HOSTS).
+  MpiHost,  ///< By the mpirun of another member, which asks for it at this node's port.
+};
+BOOST_DESCRIBE_ENUM(Starter, Shim, Mpirun, MpiHost)
 
 /// Everything needed to run an attempt. Repeating it starts nothing new.
 struct Launch {
@@ -69,10 +89,37 @@ struct Launch {
   std::optional<std::chrono::seconds> timeout{};
   Duration grace = std::chrono::seconds(10);
   std::optional<std::uint64_t> memory_limit_bytes{};
+  std::optional<double> cpu_limit{};  ///< Cores.
+  /// More than one: the command is started so often. The first to fail ends the others.
+  std::vector<RankProcess> processes{};
+  Starter starter = Starter::Shim;
+  /// Its peers must be ready too: say Prepared after fetching, and start when Go comes.
+  bool waits_for_go = false;
+  bool ships_log = true;  ///< False: the log is one of the deliveries.
 };
 BOOST_DESCRIBE_STRUCT(Launch, (),
                       (attempt, command, working_directory, environment, fetches, directories,
-                       deliveries, timeout, grace, memory_limit_bytes))
+                       deliveries, timeout, grace, memory_limit_bytes, cpu_limit, processes,
+                       starter, waits_for_go, ships_log))
+
+/// Every member of the attempt has prepared: start, with these variables beside the Launch's. In
+/// each value, and in the command, nothing is left to be replaced. Repeating it changes nothing.
+struct Go {
+  AttemptRef attempt{};
+  std::map<std::string, std::string> environment{};
+  /// Beside those of Launch::processes, in their order; may be shorter.
+  std::vector<std::map<std::string, std::string>> processes{};
+};
+BOOST_DESCRIBE_STRUCT(Go, (), (attempt, environment, processes))
+
+/// The lease runs for `lease` from when the Heartbeat that this answers was sent, or, with number
+/// 0, from when this arrives: so a server that stops in good order gives a long one, and runs
+/// nothing elsewhere before that is over. None: no lease any more.
+struct LeaseRenewed {
+  std::int64_t heartbeat = 0;  ///< Heartbeat::number; these begin at 1.
+  std::optional<Duration> lease{};
+};
+BOOST_DESCRIBE_STRUCT(LeaseRenewed, (), (heartbeat, lease))
 
 /// End it: SIGTERM to the tree, grace, SIGKILL. Of something unknown: answered by Ended{Lost}.
 struct Stop {
@@ -117,9 +164,40 @@ struct Hello {
   std::string version{};
   int slots = 1;
   std::string work_root{};
+  std::string address{};              ///< Where other nodes of its cluster reach it.
+  std::optional<WallTime> ends_at{};  ///< When its site takes it back, if that is known.
   std::vector<HeldAttempt> attempts{};
 };
-BOOST_DESCRIBE_STRUCT(Hello, (), (node, version, slots, work_root, attempts))
+BOOST_DESCRIBE_STRUCT(Hello, (), (node, version, slots, work_root, address, ends_at, attempts))
+
+/// Asks for the lease to be renewed. Numbered, so that an answer counts from when it was asked for.
+struct Heartbeat {
+  std::int64_t number = 0;
+};
+BOOST_DESCRIBE_STRUCT(Heartbeat, (), (number))
+
+/// Code and inputs are there and a port was found; the attempt waits for Go. Repeated with every
+/// Hello while it waits, with the same port unless that is gone. Where the launch has several
+/// processes, as many ports from `port` on are free.
+struct Prepared {
+  AttemptRef attempt{};
+  std::string address{};
+  int port = 0;
+};
+BOOST_DESCRIBE_STRUCT(Prepared, (), (attempt, address, port))
+
+/// How many attempts beyond its slots the node wants to have at hand from now on: they wait there
+/// for their turn.
+struct WorkAhead {
+  int attempts = 0;
+};
+BOOST_DESCRIBE_STRUCT(WorkAhead, (), (attempts))
+
+/// The attempt waited here for its turn and has not been begun: somebody else may have it.
+struct Returned {
+  AttemptRef attempt{};
+};
+BOOST_DESCRIBE_STRUCT(Returned, (), (attempt))
 
 struct Advanced {
   AttemptRef attempt{};
@@ -133,8 +211,10 @@ struct Ended {
   model::Outcome outcome{};
   std::uint64_t log_size = 0;
   std::vector<std::string> delivery_errors{};
+  /// How long ago its command was started, if it was. A short attempt says nothing before its end.
+  std::optional<Duration> since_start{};
 };
-BOOST_DESCRIBE_STRUCT(Ended, (), (attempt, outcome, log_size, delivery_errors))
+BOOST_DESCRIBE_STRUCT(Ended, (), (attempt, outcome, log_size, delivery_errors, since_start))
 
 /// Bytes of user_logs/std_log.txt from `offset` on (binary frame).
 struct LogChunk {
@@ -144,8 +224,9 @@ struct LogChunk {
 };
 BOOST_DESCRIBE_STRUCT(LogChunk, (), (attempt, offset))
 
-using ToNode = std::variant<Welcome, Launch, Stop, Forget, LogStored, Leave>;
-using ToServer = std::variant<Hello, Advanced, Ended, LogChunk>;
+using ToNode = std::variant<Welcome, Launch, Go, Stop, Forget, LogStored, LeaseRenewed, Leave>;
+using ToServer =
+    std::variant<Hello, Heartbeat, Prepared, WorkAhead, Returned, Advanced, Ended, LogChunk>;
 
 struct Frame {
   std::string data{};

@@ -70,6 +70,8 @@ TEST(Message, TheSmallOnesArriveWhole) {
   EXPECT_EQ(to_node_and_back(LogStored{kAttempt, 1ull << 40}).size, 1ull << 40);
   EXPECT_EQ(to_node_and_back(Leave{"idle"}).reason, "idle");
   EXPECT_EQ(to_server_and_back(Advanced{kAttempt, Phase::Finalizing}).phase, Phase::Finalizing);
+  EXPECT_EQ(to_server_and_back(WorkAhead{3}).attempts, 3);
+  EXPECT_EQ(to_server_and_back(Returned{kAttempt}).attempt, kAttempt);
 }
 
 TEST(Message, HelloCarriesWhatTheNodeHolds) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a job runs: resources, limits, queue, distribution, identity, services, notification.
+// How a job runs: resources, limits, queue, identity, services, notification.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,21 +48,6 @@ constexpr std::array<Spelling, 4> kServices = {{{"jupyter_lab", "JupyterLab"},
                                                 {"vs_code", "VSCode"},
                                                 {"tensor_board", "TensorBoard"},
                                                 {"ssh", "SSH"}}};
-
-struct Distribution {
-  std::string_view yaml;
-  std::string_view arm;
-  std::array<std::string_view, 7> keys;  ///< With "type"; the rest are empty.
-};
-constexpr std::array<Distribution, 4> kDistributions = {{
-    {"pytorch", "PyTorch", {"type", "process_count_per_instance"}},
-    {"mpi", "Mpi", {"type", "process_count_per_instance"}},
-    {"tensorflow", "TensorFlow", {"type", "worker_count", "parameter_server_count"}},
-    {"ray",
-     "Ray",
-     {"type", "port", "address", "include_dashboard", "dashboard_port", "head_node_additional_args",
-      "worker_node_additional_args"}},
-}};
 
 /// The member as a mapping with only known keys; null when it is absent or empty.
 Result<const Node*> section(const Node& root, std::string_view key, Names known) {
@@ -152,28 +137,6 @@ Status read_queue(const Node& root, Job& job) {
   for (std::size_t i = 0; i < kPriorities.size(); ++i) {
     if (priority == kPriorities[i]) job.spec.priority = static_cast<int>(i) + 1;
   }
-  return Done{};
-}
-
-Status read_distribution(const Node& root, Job& job) {
-  const Node* node = root.find("distribution");
-  if (node == nullptr || node->kind == Node::Kind::Null) return Done{};
-  TRY(check_mapping(*node, "distribution"));
-  std::array<std::string_view, kDistributions.size()> names;
-  std::ranges::transform(kDistributions, names.begin(), &Distribution::yaml);
-  const std::string type = TRY(choice_member(*node, "type", names));
-  if (type.empty()) return error_at(node->mark, "'distribution' needs a 'type'");
-  const Distribution& kind = *std::ranges::find(kDistributions, type, &Distribution::yaml);
-  const auto last = std::ranges::find(kind.keys, "");
-  TRY(check_keys(*node, fmt::format("a {} distribution", type), {kind.keys.begin(), last}));
-  json::object result = with_camel_keys(to_json(*node)).as_object();
-  result.erase("type");
-  result["distributionType"] = kind.arm;
-  for (const std::string_view key :
-       {"process_count_per_instance", "worker_count", "parameter_server_count"}) {
-    if (node->find(key) != nullptr) TRY(as_integer(*node->find(key), key));
-  }
-  job.spec.distribution = std::move(result);
   return Done{};
 }
 

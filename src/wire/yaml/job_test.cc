@@ -302,6 +302,11 @@ TEST_F(JobYaml, SettingsAreChecked) {
                             "queue_settings: {job_tier: gold}",
                             "distribution: {type: horovod}",
                             "distribution: {}",
+                            "distribution: pytorch",
+                            "distribution: {type: [mpi]}",
+                            "distribution: {type: pytorch, process_count_per_instance: 0}",
+                            "distribution: {type: tensorflow, worker_count: 0}",
+                            "distribution: {type: tensorflow, parameter_server_count: -1}",
                             "distribution: {type: pytorch, worker_count: 1}",
                             "distribution: {type: mpi, process_count_per_instance: many}",
                             "identity: {}",
@@ -317,6 +322,23 @@ TEST_F(JobYaml, SettingsAreChecked) {
     const std::string message = refuse_with(wrong);
     EXPECT_TRUE(message.starts_with("job.yml:2:")) << wrong << " -> " << message;
   }
+}
+
+TEST_F(JobYaml, ADistributionTakesArmsShape) {
+  EXPECT_EQ(accept_with("distribution: {type: PyTorch}").job.spec.distribution,
+            (json::value{{"distributionType", "PyTorch"}}));
+  EXPECT_EQ(
+      accept_with("distribution:\n  type: tensorflow\n  worker_count: 3\n"
+                  "  parameter_server_count: 0")
+          .job.spec.distribution,
+      (json::value{
+          {"distributionType", "TensorFlow"}, {"workerCount", 3}, {"parameterServerCount", 0}}));
+}
+
+TEST_F(JobYaml, RayIsRefusedAsWhatItIs) {
+  const std::string message = refuse_with("distribution: {type: ray}");
+  EXPECT_TRUE(message.starts_with("job.yml:2:")) << message;
+  EXPECT_NE(message.find("not supported"), std::string::npos) << message;
 }
 
 TEST_F(JobYaml, SettingsTakeArmsShape) {

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each event does, one function each. Only core/state*.cc include this.
+#pragma once
+
+#include "core/state.h"
+
+namespace berth::core {
+
+Touched on(State& state, const WorkspaceMade& event);
+Touched on(State& state, const WorkspaceDeleted& event);
+Touched on(State& state, const SiteMade& event);
+Touched on(State& state, const SiteRemoved& event);
+Touched on(State& state, const ComputeMade& event);
+Touched on(State& state, const ComputeDeleteRequested& event);
+Touched on(State& state, const ComputeGone& event);
+Touched on(State& state, const JobSubmitted& event);
+Touched on(State& state, const JobRelabelled& event);
+Touched on(State& state, const JobPlaced& event);
+Touched on(State& state, const JobAdvanced& event);
+Touched on(State& state, const MemberPrepared& event);
+Touched on(State& state, const JobReturned& event);
+Touched on(State& state, const JobCancelRequested& event);
+Touched on(State& state, const JobPreempted& event);
+Touched on(State& state, const JobEnded& event);
+Touched on(State& state, const JobDeleted& event);
+Touched on(State& state, const NodeRequested& event);
+Touched on(State& state, const NodeStarted& event);
+Touched on(State& state, const NodeStartFailed& event);
+Touched on(State& state, const NodeJoined& event);
+Touched on(State& state, const NodeWorksAhead& event);
+Touched on(State& state, const NodeDetached& event);
+Touched on(State& state, const NodeLeaseExtended& event);
+Touched on(State& state, const NodeToldToLeave& event);
+Touched on(State& state, const NodeRecalled& event);
+Touched on(State& state, const NodeDismissed& event);
+Touched on(State& state, const NodePreempted& event);
+Touched on(State& state, const NodeGone& event);
+
+model::Job* find(State& state, const model::JobKey& key);
+model::Node* find(State& state, const model::NodeId& id);
+
+/// The member's share is over; with the last member the attempt is, and the job ends or is queued
+/// again.
+void end_member(State& state, model::Job& job, const model::NodeId& node,
+                const model::Outcome& outcome, WallTime at, Touched& touched);
+
+}  // namespace berth::core

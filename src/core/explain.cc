@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why a job waits, from the same counts that decide when it starts.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/placement.h"
+#include "core/room.h"
+#include "core/schedule.h"
+
+namespace berth::core {
+namespace {
+
+using model::JobStatus;
+using model::NodeStatus;
+
+std::string counted(std::int64_t count, const char* one, const char* many) {
+  return count == 1 ? fmt::format("1 {}", one) : fmt::format("{} {}", count, many);
+}
+
+struct Line {
+  std::size_t ahead = 0;
+  bool has_gang = false;  ///< One that is ahead asks for several nodes.
+};
+
+Line line_before(const State& state, const model::Job& job) {
+  const std::string target = target_of(job);
+  Line line;
+  for (auto entry = Placement::first_in_line(state, target);
+       entry != state.queue.end() && entry->target == target && entry->job != job.key; ++entry) {
+    ++line.ahead;
+    line.has_gang |= state.jobs.at(entry->job).spec.resources.instance_count > 1;
+  }
+  return line;
+}
+
+std::string ahead_of(const Line& line) {
+  if (line.ahead == 0) return "it is the next";
+  return line.ahead == 1 ? "1 job is ahead of it"
+                         : fmt::format("{} jobs are ahead of it", line.ahead);
+}
+
+// ---- The target 'local' ------------------------------------------------------------------------
+
+std::string explain_local(const State& state, const model::Job& job) {
+  const std::string ahead = ahead_of(line_before(state, job));
+  const auto node = state.nodes.find({kLocalTarget});
+  if (node == state.nodes.end()) {
+    return fmt::format("waits for a node of 'local' with {} slots to be started; {}",
+                       state.settings.local_slots, ahead);
+  }
+  if (node->second.status == NodeStatus::Detached) {
+    return fmt::format("waits for the node of 'local' to connect again; {}", ahead);
+  }
+  if (node->second.status != NodeStatus::Ready) {
+    return fmt::format("waits for the node of 'local', which is starting; {}", ahead);
+  }
+  const auto held = state.held.find(node->first);
+  const std::size_t taken = held == state.held.end() ? 0 : held->second.size();
+  if (taken < static_cast<std::size_t>(node->second.slots)) return "is about to start on 'local'";
+  return fmt::format("waits for a free slot on 'local': {} of {} are taken; {}", taken,
+                     node->second.slots, ahead);
+}
+
+// ---- Clusters ----------------------------------------------------------------------------------
+
+/// What stands in the way of one job on one cluster.
+class ClusterWait {
+ public:
+  ClusterWait(const State& state, const model::Job& job, const model::Compute& compute)
+      : state_(state), job_(job), compute_(compute), line_(line_before(state, job)) {
+    const auto found = state.targets.find(target_of(job));
+    if (found != state.targets.end()) index_ = found->second;
+    need_ = std::max(job.spec.resources.instance_count, 1);
+  }
+
+  std::string say() const {
+    std::string text =
+        fmt::format("needs {} of {}; cluster '{}' has {} of at most {}",
+                    counted(need_, "node", "nodes"), compute_.size, compute_.name, index_.staying,
+                    counted(compute_.scale.max_nodes, "node", "nodes"));
+    if (job_.requeues > 0) text = fmt::format("{} ({})", text, job_.requeue_reason);
+    return text + obstacle() + fmt::format("; {}", ahead_of(line_));
+  }
+
+ private:
+  std::string obstacle() const {
+    if (need_ > compute_.scale.max_nodes) return never();
+    if (!compute_.start_error.empty()) return broken();
+    if (const int coming = count(NodeStatus::Requested) + count(NodeStatus::Preparing);
+        coming > 0) {
+      return growing(coming);
+    }
+    const int wanted = wanted_nodes(state_, compute_);
+    if (index_.staying < wanted) return no_room();
+    if (index_.busy >= compute_.scale.max_nodes) return full();
+    if (count(NodeStatus::Detached) > 0) {
+      return ", and waits for one that is not connected to come back or to be given up";
+    }
+    return waiting_for_free();
+  }
+
+  std::string never() const {
+    return fmt::format(
+        ", so it can never start there; it would start if max_instances of '{}' were raised to {}",
+        compute_.name, need_);
+  }
+
+  std::string broken() const {
+    return fmt::format(", and more cannot be started: {}; Berth tries again by itself",
+                       compute_.start_error);
+  }
+
+  std::string growing(int coming) const {
+    std::string note;
+    for (const model::NodeId& id : index_.nodes) {
+      if (note.empty()) note = state_.nodes.at(id).note;
+    }
+    return fmt::format(", growing to {}; {} expected when site '{}' has started {}{}",
+                       index_.staying, coming == 1 ? "the next node is" : "the next nodes are",
+                       compute_.site, coming == 1 ? "it" : "them",
+                       note.empty() ? "" : fmt::format(" ({})", note));
+  }
+
+  std::string no_room() const {
+    const auto site = state_.sites.find(compute_.site);
+    const auto blank = blank_node(state_, compute_);
+    if (site == state_.sites.end()) {
+      return fmt::format(", and there is no site '{}' any more to start more on", compute_.site);
+    }
+    if (!blank) return fmt::format(", and no size '{}' is known any more", compute_.size);
+    const std::string why = lacking(site->second, use_of(state_, compute_.site), *blank,
+                                    size_of(state_, compute_)->gpus);
+    if (why.empty()) return ", and is about to grow";
+    return fmt::format(
+        ", and site '{}' has no room for another: {}; it would start if a node of "
+        "another cluster there became free",
+        compute_.site, why);
+  }
+
+  std::string full() const {
+    return fmt::format(
+        ", all of them busy; it would start now if max_instances of '{}' were raised "
+        "to {}",
+        compute_.name, compute_.scale.max_nodes + need_);
+  }
+
+  std::string waiting_for_free() const {
+    const int idle = static_cast<int>(index_.vacant.size());
+    if (idle == 0) return ", all of them busy";
+    if (need_ > idle) {
+      return fmt::format(", {} of them idle and kept for it until {} more are", idle, need_ - idle);
+    }
+    if (line_.has_gang) return ", and the idle ones are kept for a larger job that came first";
+    return ", and is about to start";
+  }
+
+  int count(NodeStatus status) const {
+    return static_cast<int>(std::ranges::count_if(index_.nodes, [&](const model::NodeId& id) {
+      return state_.nodes.at(id).status == status;
+    }));
+  }
+
+  const State& state_;
+  const model::Job& job_;
+  const model::Compute& compute_;
+  Line line_;
+  TargetIndex index_{};
+  int need_ = 1;
+};
+
+std::string explain_wait(const State& state, const model::Job& job) {
+  const std::string target = target_of(job);
+  if (target == kLocalTarget) return explain_local(state, job);
+  const model::Compute* compute = compute_of(state, target);
+  if (compute == nullptr) {
+    return fmt::format("waits for compute '{}', which is not there any more", job.spec.compute);
+  }
+  return ClusterWait(state, job, *compute).say();
+}
+
+std::string node_names(const model::Job& job) {
+  std::string names;
+  for (const model::Member& member : job.members) {
+    names += fmt::format("{}'{}'", names.empty() ? "" : ", ", member.node.text);
+  }
+  return (job.members.size() == 1 ? "node " : "nodes ") + names;
+}
+
+}  // namespace
+
+std::string explain(const State& state, const model::Job& job) {
+  if (is_terminal(job.status)) return "is over";
+  if (job.is_yielding) {
+    return fmt::format("is being stopped on {}, to be queued again: {}", node_names(job),
+                       job.requeue_reason);
+  }
+  switch (job.status) {
+    case JobStatus::Queued: return explain_wait(state, job);
+    case JobStatus::Starting:
+    case JobStatus::Preparing: return "is being prepared by " + node_names(job);
+    case JobStatus::CancelRequested: return "is being stopped on " + node_names(job);
+    default: return "";
+  }
+}
+
+}  // namespace berth::core

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/index.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace berth::core {
+namespace {
+
+using model::JobStatus;
+using model::NodeStatus;
+
+QueueEntry entry_of(const model::Job& job) {
+  return {.target = target_of(job),
+          .urgency = -job.spec.priority,
+          .sequence = job.sequence,
+          .job = job.key};
+}
+
+/// Nodes it waits for. A gang that its cluster can never hold (the maximum was lowered) asks for
+/// none: it would only make the cluster grow for nothing.
+int demand_of(const State& state, const model::Job& job, const std::string& target) {
+  const int count = std::max(job.spec.resources.instance_count, 1);
+  const model::Compute* compute = compute_of(state, target);
+  return compute != nullptr && count > compute->scale.max_nodes ? 0 : count;
+}
+
+bool is_staying(const model::Node& node) {
+  return node.status != NodeStatus::Leaving && node.status != NodeStatus::Preempted;
+}
+
+bool is_vacant(const State& state, const model::Node& node) {
+  if (node.status != NodeStatus::Ready) return false;
+  const auto held = state.held.find(node.id);
+  const std::size_t taken = held == state.held.end() ? 0 : held->second.size();
+  return taken < static_cast<std::size_t>(std::max(node.slots + node.ahead, 0));
+}
+
+void drop_if_empty(State& state, const std::string& target) {
+  const auto found = state.targets.find(target);
+  if (found == state.targets.end()) return;
+  if (found->second.nodes.empty() && found->second.wanted_nodes == 0) state.targets.erase(found);
+}
+
+/// Adds the node to (or takes it from) everything that counts nodes by what they do.
+void count_activity(State& state, const model::Node& node, int by) {
+  TargetIndex& target = state.targets[node.target];
+  const bool staying = is_staying(node);
+  if (staying) target.staying += by;
+  if (staying && state.held.contains(node.id)) target.busy += by;
+  const auto put = [&](std::set<model::NodeId>& into, bool belongs) {
+    if (belongs && by > 0) into.insert(node.id);
+    if (belongs && by < 0) into.erase(node.id);
+  };
+  put(target.vacant, is_vacant(state, node));
+  put(target.recallable, node.status == NodeStatus::Leaving && !node.is_dismissed);
+}
+
+void count_room(State& state, const model::Node& node, int by) {
+  if (node.target == kLocalTarget) return;
+  SiteUse& use = state.site_use[node.site];
+  use.nodes += by;
+  use.cores += by * node.cores;
+  use.memory_mib += by * node.memory_mib;
+  for (const int gpu : node.gpus) {
+    if (by > 0) use.gpus.insert(gpu);
+    if (by < 0) use.gpus.erase(gpu);
+  }
+  if (use.nodes == 0) state.site_use.erase(node.site);
+}
+
+/// Takes the nodes of a job's members out of the counts, changes who holds them, and puts them
+/// back.
+template <typename Change>
+void change_holders(State& state, const model::Job& job, const Change& change) {
+  for (const model::Member& member : job.members) {
+    const auto node = state.nodes.find(member.node);
+    if (node != state.nodes.end()) count_activity(state, node->second, -1);
+    change(member.node);
+    if (node != state.nodes.end()) count_activity(state, node->second, +1);
+  }
+}
+
+}  // namespace
+
+void index(State& state, const model::Job& job) {
+  if (job.status == JobStatus::Queued) {
+    QueueEntry entry = entry_of(job);
+    if (const int demand = demand_of(state, job, entry.target); demand > 0) {
+      state.targets[entry.target].wanted_nodes += demand;
+    }
+    state.queue.insert(std::move(entry));
+  }
+  change_holders(state, job, [&](const model::NodeId& node) { state.held[node].insert(job.key); });
+}
+
+void unindex(State& state, const model::Job& job) {
+  if (job.status == JobStatus::Queued) {
+    const QueueEntry entry = entry_of(job);
+    if (const int demand = demand_of(state, job, entry.target); demand > 0) {
+      state.targets[entry.target].wanted_nodes -= demand;
+    }
+    state.queue.erase(entry);
+    drop_if_empty(state, entry.target);
+  }
+  change_holders(state, job, [&](const model::NodeId& node) {
+    const auto held = state.held.find(node);
+    if (held == state.held.end()) return;
+    held->second.erase(job.key);
+    if (held->second.empty()) state.held.erase(held);
+  });
+}
+
+void index(State& state, const model::Node& node) {
+  state.targets[node.target].nodes.insert(node.id);
+  count_activity(state, node, +1);
+  count_room(state, node, +1);
+}
+
+void unindex(State& state, const model::Node& node) {
+  count_activity(state, node, -1);
+  count_room(state, node, -1);
+  state.targets[node.target].nodes.erase(node.id);
+  drop_if_empty(state, node.target);
+}
+
+void recount_demand(State& state, const std::string& target) {
+  std::int64_t wanted = 0;
+  auto entry =
+      state.queue.lower_bound({.target = target, .urgency = std::numeric_limits<int>::min()});
+  for (; entry != state.queue.end() && entry->target == target; ++entry) {
+    wanted += demand_of(state, state.jobs.at(entry->job), target);
+  }
+  if (wanted > 0 || state.targets.contains(target)) state.targets[target].wanted_nodes = wanted;
+  drop_if_empty(state, target);
+}
+
+void rebuild_indexes(State& state) {
+  state.queue.clear();
+  state.held.clear();
+  state.targets.clear();
+  state.site_use.clear();
+  for (const auto& [id, node] : state.nodes) index(state, node);
+  for (const auto& [key, job] : state.jobs) index(state, job);
+}
+
+}  // namespace berth::core

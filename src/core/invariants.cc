@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "base/check.h"
+#include "core/index.h"
+#include "core/state.h"
+
+namespace berth::core {
+namespace {
+
+using model::JobStatus;
+
+bool is_under_way(JobStatus status) {
+  return status == JobStatus::Starting || status == JobStatus::Preparing ||
+         status == JobStatus::Running || status == JobStatus::Finalizing ||
+         status == JobStatus::CancelRequested;
+}
+
+void check_job(const State& state, const model::Job& job) {
+  const bool holds = model::holds_nodes(job);
+  CHECK(is_under_way(job.status) == holds, "a job holds nodes exactly while an attempt goes on");
+  CHECK(!holds || job.attempt >= 1, "a job that holds a node has an attempt");
+  CHECK(!holds || job.placed_at, "a job that holds a node knows since when");
+  CHECK(holds || job.status == JobStatus::Queued || is_terminal(job.status),
+        "a job waits, holds a node or is over");
+  CHECK(is_terminal(job.status) == job.ended_at.has_value(),
+        "exactly a job that is over has an end");
+  CHECK((job.status == JobStatus::CancelRequested) == (job.cancel_requested && holds),
+        "a job whose cancel is under way says so");
+  CHECK(holds || !job.is_yielding, "only an attempt can yield");
+  const auto count = static_cast<std::size_t>(std::max(job.spec.resources.instance_count, 1));
+  CHECK(!holds || job.members.size() == count, "a gang holds all its nodes or none");
+  for (const model::Member& member : job.members) {
+    CHECK(member.outcome || state.nodes.contains(member.node), "a node that is worked on exists");
+  }
+  CHECK(!holds || std::ranges::any_of(job.members, [](const auto& each) { return !each.outcome; }),
+        "an attempt whose members have all ended is over");
+}
+
+void check_node(const State& state, const model::Node& node) {
+  const auto held = state.held.find(node.id);
+  const std::size_t jobs = held == state.held.end() ? 0 : held->second.size();
+  CHECK(node.target == kLocalTarget || jobs <= 1, "a cluster's node has one job at a time");
+  CHECK(!node.is_dismissed || node.status == model::NodeStatus::Leaving ||
+            node.status == model::NodeStatus::Preempted,
+        "only a node that goes was dismissed");
+}
+
+void check_site(const State& state, const std::string& name, const SiteUse& use) {
+  std::size_t devices = 0;
+  for (const auto& [id, node] : state.nodes) {
+    if (node.site == name && node.target != kLocalTarget) devices += node.gpus.size();
+  }
+  CHECK(devices == use.gpus.size(), "no device belongs to two nodes");
+}
+
+}  // namespace
+
+void check_invariants(const State& state) {
+  std::set<std::int64_t> sequences;
+  for (const auto& [key, job] : state.jobs) {
+    CHECK(key == job.key, "a job lies under its own key");
+    CHECK(sequences.insert(job.sequence).second, "no two jobs have one sequence");
+    check_job(state, job);
+  }
+  for (const auto& [id, node] : state.nodes) {
+    CHECK(id == node.id, "a node lies under its own id");
+    check_node(state, node);
+  }
+  for (const auto& [site, use] : state.site_use) check_site(state, site, use);
+  State rebuilt = state;
+  rebuild_indexes(rebuilt);
+  CHECK(rebuilt.queue == state.queue, "the queue holds exactly the queued jobs");
+  CHECK(rebuilt.held == state.held, "the nodes hold exactly the jobs that say so");
+  CHECK(rebuilt.targets == state.targets, "the targets count exactly what is there");
+  CHECK(rebuilt.site_use == state.site_use, "the sites are used exactly by their nodes");
+}
+
+}  // namespace berth::core

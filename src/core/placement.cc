@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/placement.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/schedule.h"
+
+namespace berth::core {
+namespace {
+
+/// Jobs that fit no node because it will not be there for long enough; past so many, the walk ends.
+constexpr int kMostPassedOver = 1000;
+
+std::size_t free_slots(const State& state, const model::Node& node) {
+  const auto held = state.held.find(node.id);
+  const std::size_t taken = held == state.held.end() ? 0 : held->second.size();
+  const auto slots = static_cast<std::size_t>(std::max(node.slots + node.ahead, 0));
+  return slots - std::min(taken, slots);
+}
+
+std::size_t instances(const model::Job& job) {
+  return static_cast<std::size_t>(std::max(job.spec.resources.instance_count, 1));
+}
+
+}  // namespace
+
+bool outlives(const model::Node& node, const model::Job& job, WallTime now) {
+  constexpr auto kToSettle = std::chrono::seconds(15);  // Fetching before, delivering after.
+  if (!node.ends_at) return true;
+  return now + job.spec.timeout.value_or(std::chrono::seconds(0)) + kToSettle < *node.ends_at;
+}
+
+std::set<QueueEntry>::const_iterator Placement::first_in_line(const State& state,
+                                                              const std::string& target) {
+  return state.queue.lower_bound({.target = target, .urgency = std::numeric_limits<int>::min()});
+}
+
+Placement::Placement(const State& state, const std::string& target, WallTime now)
+    : state_(state), target_(target), now_(now) {
+  const auto index = state.targets.find(target);
+  if (index == state.targets.end()) return;
+  vacant_ = &index->second.vacant;
+  next_vacant_ = vacant_->begin();
+}
+
+bool Placement::load_next() {
+  if (vacant_ == nullptr || next_vacant_ == vacant_->end()) return false;
+  const model::Node& node = state_.nodes.at(*next_vacant_++);
+  open_.push_back({.node = &node, .free_slots = free_slots(state_, node)});
+  return true;
+}
+
+std::vector<Placement::Vacancy*> Placement::fitting(const model::Job& job, std::size_t nodes) {
+  std::size_t fit = 0;
+  std::vector<std::size_t> found;
+  for (std::size_t at = 0; fit < nodes && (at < open_.size() || load_next()); ++at) {
+    if (outlives(*open_[at].node, job, now_)) {
+      found.push_back(at);
+      ++fit;
+    } else {
+      open_[at].was_refused = true;
+    }
+  }
+  std::vector<Vacancy*> vacancies;
+  for (const std::size_t at : found) vacancies.push_back(&open_[at]);
+  return vacancies;
+}
+
+bool Placement::may_ever_run(const model::Job& job) const {
+  const model::Compute* compute = compute_of(state_, target_);
+  return compute == nullptr || instances(job) <= static_cast<std::size_t>(compute->scale.max_nodes);
+}
+
+bool Placement::place(const model::Job& job) {
+  const std::size_t need = instances(job);
+  if (!may_ever_run(job)) return false;
+  std::vector<Vacancy*> vacancies = fitting(job, need);
+  const bool can_start = vacancies.size() == need;
+  if (!can_start && need == 1) return false;
+  // A gang that cannot start yet keeps what is there: whoever took one of these nodes would delay
+  // it.
+  JobPlaced placed{.job = job.key, .at = now_};
+  for (Vacancy* vacancy : vacancies) {
+    placed.nodes.push_back(vacancy->node->id);
+    vacancy->free_slots -= 1;
+  }
+  std::erase_if(open_, [](const Vacancy& vacancy) { return vacancy.free_slots == 0; });
+  if (can_start) placed_.push_back(std::move(placed));
+  return can_start;
+}
+
+std::vector<JobPlaced> Placement::run() {
+  int passed_over = 0;
+  for (auto entry = first_in_line(state_, target_);
+       entry != state_.queue.end() && entry->target == target_ && passed_over < kMostPassedOver;
+       ++entry) {
+    if (open_.empty() && !load_next()) break;
+    if (!place(state_.jobs.at(entry->job))) ++passed_over;
+  }
+  return std::move(placed_);
+}
+
+std::vector<model::NodeId> Placement::short_lived() const {
+  std::vector<model::NodeId> nodes;
+  for (const Vacancy& vacancy : open_) {
+    if (vacancy.was_refused && !state_.held.contains(vacancy.node->id)) {
+      nodes.push_back(vacancy.node->id);
+    }
+  }
+  return nodes;
+}
+
+}  // namespace berth::core

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <set>
+#include <vector>
+
+#include "core/state.h"
+
+namespace berth::core {
+
+/// One walk along the line of one target. The scheduler takes what it places; explain() asks the
+/// same walk where a job stands.
+class Placement {
+ public:
+  Placement(const State& state, const std::string& target, WallTime now);
+
+  /// Walks on until no node is left, and returns what is placed.
+  std::vector<JobPlaced> run();
+
+  /// Ready nodes that are too short-lived for anything that waits for one.
+  std::vector<model::NodeId> short_lived() const;
+
+  /// The most urgent job that waits for the target, or whatever sorts behind all of them.
+  static std::set<QueueEntry>::const_iterator first_in_line(const State& state,
+                                                            const std::string& target);
+
+ private:
+  bool place(const model::Job& job);
+  bool may_ever_run(const model::Job& job) const;
+
+  struct Vacancy {
+    const model::Node* node = nullptr;
+    std::size_t free_slots = 0;
+    bool was_refused = false;
+  };
+
+  /// The vacancies that are still to be had, up to `nodes` that outlive the job.
+  std::vector<Vacancy*> fitting(const model::Job& job, std::size_t nodes);
+  bool load_next();
+
+  const State& state_;
+  std::string target_;
+  WallTime now_;
+  const std::set<model::NodeId>* vacant_ = nullptr;
+  std::set<model::NodeId>::const_iterator next_vacant_{};
+  std::vector<Vacancy> open_{};  ///< Looked at, neither taken nor reserved.
+  std::vector<JobPlaced> placed_{};
+};
+
+}  // namespace berth::core

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <boost/describe.hpp>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+
+namespace berth::model {
+
+/// The site that is there from the start: the server's own machine.
+inline constexpr const char* kLocalSite = "local";
+
+enum class ProviderKind { Local, Slurm };
+BOOST_DESCRIBE_ENUM(ProviderKind, Local, Slurm)
+
+/// How nodes are asked of a Slurm. Every text is checked when the site is made; none can hold an
+/// option or a line of its own.
+struct SlurmSettings {
+  std::string partition{};
+  std::string account{};
+  std::string qos{};
+  std::optional<std::chrono::minutes> time_limit{};  ///< Of one node; none: the partition's own.
+  std::vector<std::string> options{};  ///< Long options for sbatch, "--constraint=fast".
+  std::string bin_directory{};         ///< Where sbatch, squeue and scancel are; empty: PATH.
+  std::string config{};                ///< SLURM_CONF; empty: Slurm's own choice.
+  std::string work_directory{};        ///< On the node; empty: the node's own temporary directory.
+
+  friend bool operator==(const SlurmSettings&, const SlurmSettings&) = default;
+};
+BOOST_DESCRIBE_STRUCT(SlurmSettings, (),
+                      (partition, account, qos, time_limit, options, bin_directory, config,
+                       work_directory))
+
+/// What all clusters of a site may use together; what is not said is not limited.
+struct SiteCapacity {
+  std::optional<int> nodes{};
+  std::optional<int> cores{};
+  std::optional<std::int64_t> memory_mib{};
+  int gpus = 0;  ///< Devices 0..gpus-1 of this machine; of no meaning elsewhere.
+
+  friend bool operator==(const SiteCapacity&, const SiteCapacity&) = default;
+};
+BOOST_DESCRIBE_STRUCT(SiteCapacity, (), (nodes, cores, memory_mib, gpus))
+
+/// Where nodes come from. Sites belong to the server, not to a workspace.
+struct Site {
+  std::string name{};
+  ProviderKind provider = ProviderKind::Local;
+  SiteCapacity capacity{};
+  SlurmSettings slurm{};
+  std::string server_url{};  ///< Where nodes reach the server; empty: its own address.
+  WallTime created_at{};
+};
+BOOST_DESCRIBE_STRUCT(Site, (), (name, provider, capacity, slurm, server_url, created_at))
+
+}  // namespace berth::model

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// What users ask of workspaces and jobs.
+#include <fmt/format.h>
+
+#include "base/random.h"
+#include "base/text.h"
+#include "core/expression.h"
+#include "core/schedule.h"
+#include "server/references.h"
+#include "server/turn.h"
+
+namespace berth::server {
+
+using model::Compute;
+using model::Job;
+using model::JobKey;
+using model::Workspace;
+using model::WorkspaceId;
+
+// ---- Workspaces --------------------------------------------------------------------------------
+
+const Workspace* ControlPlane::find_workspace(std::string_view subscription, std::string_view group,
+                                              std::string_view name) const {
+  for (const auto& [id, workspace] : state_.workspaces) {
+    if (equals_ignoring_case(workspace.name, name) &&
+        equals_ignoring_case(workspace.resource_group, group) &&
+        equals_ignoring_case(workspace.subscription, subscription)) {
+      return &workspace;
+    }
+  }
+  return nullptr;
+}
+
+const Workspace* ControlPlane::find_workspace(const WorkspaceId& id) const {
+  const auto found = state_.workspaces.find(id);
+  return found == state_.workspaces.end() ? nullptr : &found->second;
+}
+
+Result<Workspace> ControlPlane::put_workspace(Workspace workspace) {
+  const Workspace* existing =
+      find_workspace(workspace.subscription, workspace.resource_group, workspace.name);
+  if (existing != nullptr) {
+    workspace.id = existing->id;
+    workspace.name = existing->name;
+    workspace.created_at = existing->created_at;
+  } else {
+    if (!is_resource_name(workspace.name)) {
+      return fail(Code::InvalidArgument,
+                  fmt::format("'{}' is not a workspace name", workspace.name), "name");
+    }
+    workspace.id = {random_uuid()};
+    workspace.created_at = clock_.now().wall;
+  }
+  apply(core::WorkspaceMade{workspace});
+  flush();
+  return workspace;
+}
+
+Status ControlPlane::delete_workspace(const WorkspaceId& workspace) {
+  const Workspace* found = find_workspace(workspace);
+  if (found == nullptr) return Done{};
+  if (found->name == model::kDefaultWorkspace &&
+      found->resource_group == model::kDefaultResourceGroup) {
+    return fail(Code::Conflict, "the default workspace cannot be deleted");
+  }
+  for (const auto& [key, compute] : state_.computes) {
+    if (key.workspace == workspace) {
+      return fail(Code::Conflict,
+                  fmt::format("workspace '{}' still has compute '{}': delete it first", found->name,
+                              compute.name));
+    }
+  }
+  for (const auto& [key, job] : state_.jobs) {
+    if (key.workspace == workspace && !model::is_terminal(job.status)) {
+      return fail(Code::Conflict,
+                  fmt::format("workspace '{}' still has work: cancel job '{}' first", found->name,
+                              key.name));
+    }
+  }
+  apply(core::WorkspaceDeleted{workspace});
+  flush();
+  return Done{};
+}
+
+// ---- Jobs, as users see them -------------------------------------------------------------------
+
+Result<Job> ControlPlane::job(const JobKey& key) const {
+  const auto live = state_.jobs.find(key);
+  if (live != state_.jobs.end()) return live->second;
+  std::optional<Job> finished = TRY(store_.job(key));
+  if (finished) return *std::move(finished);
+  return fail(Code::NotFound, fmt::format("no job '{}' in this workspace", key.name));
+}
+
+Result<ControlPlane::Submitted> ControlPlane::submit(Job draft) {
+  if (!is_resource_name(draft.key.name)) {
+    return fail(
+        Code::InvalidArgument,
+        fmt::format("'{}' is not a job name: letters, digits, '-', '_' and '.', at most 255",
+                    to_valid_utf8(draft.key.name)),
+        "name");
+  }
+  if (draft.spec.compute.empty()) draft.spec.compute = core::kLocalTarget;
+  const Compute* compute = find_compute(draft.key.workspace, draft.spec.compute);
+  if (compute != nullptr) draft.spec.compute = compute->name;
+  const Result<Job> existing = job(draft.key);
+  if (existing) return resubmit(*existing, draft);
+  if (existing.error().code != Code::NotFound) return fail(existing.error());
+
+  draft.warnings = TRY(core::validate(draft.spec, choices(draft.key.workspace)));
+  TRY(check_references({.store = store_, .plane = *this}, draft.key.workspace, draft.spec));
+  draft.sequence = next_sequence_++;
+  draft.created_at = draft.modified_at = clock_.now().wall;
+  apply(core::JobSubmitted{draft});
+  decide();
+  Job accepted = state_.jobs.at(draft.key);
+  flush();
+  return Submitted{.job = std::move(accepted), .made = true};
+}
+
+std::vector<core::ComputeChoice> ControlPlane::choices(const WorkspaceId& workspace) const {
+  std::vector<core::ComputeChoice> choices = {{.name = core::kLocalTarget}};
+  for (const auto& [key, compute] : state_.computes) {
+    if (key.workspace != workspace || compute.is_deleting) continue;
+    core::ComputeChoice choice{.name = compute.name, .max_nodes = compute.scale.max_nodes};
+    const auto site = state_.sites.find(compute.site);
+    if (site != state_.sites.end()) choice.time_limit = site->second.slurm.time_limit;
+    choices.push_back(std::move(choice));
+  }
+  return choices;
+}
+
+/// The same name again. A repeat is answered with what is there; labels may change, the work not.
+Result<ControlPlane::Submitted> ControlPlane::resubmit(const Job& existing, const Job& draft) {
+  if (!(existing.spec == draft.spec)) {
+    return fail(Code::Conflict,
+                fmt::format("job '{}' exists and asks for something else; choose another name",
+                            draft.key.name));
+  }
+  core::JobRelabelled labels{.job = draft.key,
+                             .display_name = draft.display_name,
+                             .description = draft.description,
+                             .tags = draft.tags,
+                             .properties = existing.properties,
+                             .is_archived = draft.is_archived,
+                             .at = clock_.now().wall};
+  if (labels.display_name.empty()) labels.display_name = existing.display_name;
+  for (const auto& [name, value] : draft.properties) {
+    const auto [entry, added] = labels.properties.try_emplace(name, value);
+    if (!added && entry->second != value) {
+      return fail(Code::Conflict,
+                  fmt::format("property '{}' of job '{}' has a value already; properties can be "
+                              "added, not changed",
+                              name, draft.key.name));
+    }
+  }
+  const bool same = labels.display_name == existing.display_name &&
+                    labels.description == existing.description && labels.tags == existing.tags &&
+                    labels.properties == existing.properties &&
+                    labels.is_archived == existing.is_archived;
+  if (!same && state_.jobs.contains(draft.key)) {
+    apply(labels);
+    flush();
+  } else if (!same) {
+    relabel_finished(existing, labels);
+  }
+  return Submitted{.job = TRY(job(draft.key)), .made = false};
+}
+
+/// A finished job lives only in the store: bring it back for as long as the change takes.
+void ControlPlane::relabel_finished(Job job, const core::JobRelabelled& labels) {
+  const JobKey key = job.key;
+  state_.jobs.emplace(key, std::move(job));
+  apply(labels);
+  flush();
+}
+
+Result<Job> ControlPlane::cancel(const JobKey& key) {
+  Job before = TRY(job(key));
+  if (model::is_terminal(before.status)) return before;
+  apply(core::JobCancelRequested{key, clock_.now().wall});
+  stop_rest(key);
+  decide();
+  Job after = state_.jobs.at(key);
+  flush();
+  return after;
+}
+
+Status ControlPlane::delete_job(const JobKey& key) {
+  const Job found = TRY(job(key));
+  if (!model::is_terminal(found.status)) {
+    return fail(Code::Conflict, fmt::format("job '{}' is not over; cancel it first", key.name));
+  }
+  turn().batch.push_back(store::DeleteJob{key});
+  flush();
+  return Done{};
+}
+
+Result<std::string> ControlPlane::explain(const JobKey& key) const {
+  return core::explain(state_, TRY(job(key)));
+}
+
+}  // namespace berth::server

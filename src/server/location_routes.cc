@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sizes, usages and quotas of a location: what clients ask before they make a compute.
+#include "core/compute_rules.h"
+#include "server/compute_view.h"
+#include "server/control_plane.h"
+#include "server/route.h"
+#include "wire/arm/resource.h"
+
+namespace berth::server {
+namespace {
+
+namespace arm = wire::arm;
+namespace json = boost::json;
+
+Result<io::Reply> list_sizes(Call& call) {
+  json::array sizes;
+  for (const auto& [key, size] : call.services.plane.state().settings.sizes) {
+    sizes.push_back(arm::to_json(size));
+  }
+  return json_reply(200, arm::page(std::move(sizes)));
+}
+
+json::array records(const Call& call, json::object (*write)(const arm::UsageRecord&)) {
+  const core::State& state = call.services.plane.state();
+  const std::string& location = call.parameter("location");
+  json::array array;
+  for (arm::UsageRecord& usage : usages_of(state, core::site_of(state, location), location)) {
+    usage.id = fmt::format("{}/{}", call.request.head.path, usage.name);
+    array.push_back(write(usage));
+  }
+  return array;
+}
+
+Result<io::Reply> list_usages(Call& call) {
+  return json_reply(200, arm::page(records(call, arm::usage_json)));
+}
+
+Result<io::Reply> list_quotas(Call& call) {
+  return json_reply(200, arm::page(records(call, arm::quota_json)));
+}
+
+Result<io::Reply> refuse_quotas(Call&) {
+  return fail(Code::NotSupported,
+              "quotas are set by a site's capacity: 'berth site update NAME --cores N'");
+}
+
+constexpr Permission allow(const char* action) { return {Permission::Kind::Action, action}; }
+
+constexpr Permission kSizes = allow("Microsoft.MachineLearningServices/locations/vmsizes/read");
+constexpr Permission kUsages = allow("Microsoft.MachineLearningServices/locations/usages/read");
+constexpr Permission kQuotas = allow("Microsoft.MachineLearningServices/locations/quotas/read");
+constexpr Permission kUpdate =
+    allow("Microsoft.MachineLearningServices/locations/updateQuotas/action");
+
+constexpr Route kRoutes[] = {
+    {"GET",
+     "/subscriptions/{subscriptionId}/providers/Microsoft.MachineLearningServices/locations/"
+     "{location}/vmSizes",
+     kSizes, BodyKind::None, list_sizes},
+    {"GET",
+     "/subscriptions/{subscriptionId}/providers/Microsoft.MachineLearningServices/locations/"
+     "{location}/usages",
+     kUsages, BodyKind::None, list_usages},
+    {"GET",
+     "/subscriptions/{subscriptionId}/providers/Microsoft.MachineLearningServices/locations/"
+     "{location}/quotas",
+     kQuotas, BodyKind::None, list_quotas},
+    {"POST",
+     "/subscriptions/{subscriptionId}/providers/Microsoft.MachineLearningServices/locations/"
+     "{location}/updateQuotas",
+     kUpdate, BodyKind::Json, refuse_quotas},
+};
+
+}  // namespace
+
+std::span<const Route> location_routes() { return kRoutes; }
+
+}  // namespace berth::server

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "server/control_plane.h"
+#include "server/providers.h"
+#include "server/signer.h"
+
+namespace berth::server {
+
+struct NodeKeeperParts {
+  Providers& providers;
+  const Signer& signer;
+  const Clock& clock;
+  Duration lease = std::chrono::seconds(10);  ///< Of nodes that are not of this machine.
+  std::function<bool(const model::NodeId&)> is_connected;
+};
+
+/// Sees to it that the nodes that should be there are, and those that should not are not: starts
+/// them, observes the ones that are not connected, ends them. Level-triggered: whatever a call to a
+/// provider did or did not do, the next observation tells. Loop thread only.
+class NodeKeeper {
+ public:
+  explicit NodeKeeper(NodeKeeperParts parts) : parts_(std::move(parts)) {}
+
+  /// Before anything else; `url` is where nodes of other machines reach us.
+  void attach(ControlPlane& plane, std::string url, std::string ca_file);
+
+  void start(const model::Node& node);
+  /// Compares the nodes that are not connected with what their sites see.
+  void reconcile();
+  /// A node that was told to leave and is still connected is ended when it does not go by itself.
+  void dismissed(const model::NodeId& node);
+
+  /// The lease of a node that asks now; nullopt: none is needed, it shares our kernel.
+  std::optional<Duration> renew(const model::NodeId& node);
+  bool has_lease(const model::Node& node) const;
+  void forget(const model::NodeId& node);
+
+ private:
+  struct Trouble {
+    TimePoint next_try{};
+    bool is_starting = false;
+  };
+
+  const model::Site* site_of(const model::Node& node) const;
+  void started(const model::NodeId& node, const Status& outcome);
+  void observe(const model::Site& site);
+  void observed(const std::string& site, const std::vector<target::ObservedNode>& seen);
+  void settle(const model::Node& node, const target::ObservedNode& seen);
+  void settle_going(const model::Node& node, target::Liveness liveness);
+  void settle_detached(const model::Node& node, target::Liveness liveness);
+  void start_if_due(const model::Node& node);
+  enum class Then { LookAgain, Gone };
+  void retire(const model::NodeId& node, Then then);
+  void end_strays(const std::string& site, const std::vector<target::ObservedNode>& seen);
+  bool has_lapsed(const model::Node& node);
+
+  NodeKeeperParts parts_;
+  ControlPlane* plane_ = nullptr;
+  std::string url_;
+  std::string ca_file_;
+  std::map<model::NodeId, Trouble> starts_;
+  std::map<model::NodeId, TimePoint> lease_until_;      ///< No node works on its own after this.
+  std::map<model::NodeId, TimePoint> preparing_since_;  ///< Seen running, and not here yet.
+  std::map<model::NodeId, TimePoint> overdue_at_;       ///< Told to go; then it is ended.
+  std::set<model::NodeId> retiring_;
+  std::map<std::string, TimePoint> next_look_;
+  std::set<std::string> looking_;
+  std::set<std::string> known_sites_;  ///< Looked at since we started.
+};
+
+}  // namespace berth::server

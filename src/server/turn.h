@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <set>
+#include <vector>
+
+#include "core/state.h"
+#include "server/control_plane.h"
+#include "store/store.h"
+
+namespace berth::server {
+
+/// One batch on its way to disk, and what waits for it.
+struct ControlPlane::Turn {
+  store::Batch batch;
+  core::Touched touched;
+  std::set<model::JobKey> ended;
+  std::vector<std::function<void()>> effects;
+  std::vector<std::function<void(Status)>> waiters;
+};
+
+}  // namespace berth::server

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// ARM's JSON for clusters, their nodes, sizes and usages.
+#pragma once
+
+#include <boost/json.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "model/compute.h"
+#include "model/size.h"
+#include "model/workspace.h"
+
+namespace berth::wire::arm {
+
+namespace json = boost::json;
+
+/// What is there of a cluster at the moment.
+struct ClusterCounts {
+  int current_nodes = 0;
+  int target_nodes = 0;
+  bool is_steady = true;
+  int idle = 0;
+  int running = 0;
+  int preparing = 0;
+  int unusable = 0;
+  int leaving = 0;
+  int preempted = 0;
+  std::vector<std::string> errors{};
+};
+
+json::object to_json(const model::Compute& compute, const model::Workspace& workspace,
+                     const ClusterCounts& counts);
+
+/// Reads a body over `base`, which is the cluster as it is, or a new one: what the body does not
+/// mention stays. Enum values ignore case; a password is never kept. Name, key and site are the
+/// caller's. A PATCH has the same shape as a PUT, and need not say its computeType.
+Result<model::Compute> compute_from_json(const json::value& body, model::Compute base,
+                                         bool is_patch = false);
+
+/// "dedicated", "low_priority", "LowPriority", …, in any case.
+Result<model::Tier> tier_from(std::string_view text);
+std::string_view to_arm(model::Tier tier);
+std::string_view to_yaml(model::Tier tier);
+
+struct NodeRecord {
+  std::string id{};
+  std::string state{};  ///< "idle", "running", …
+  std::string address{};
+  std::string job{};
+};
+/// One of AmlComputeNodesInformation.nodes.
+json::object to_json(const NodeRecord& node);
+
+/// VirtualMachineSize.
+json::object to_json(const model::VmSize& size);
+
+/// How much of something a location has, and how much of it is used.
+struct UsageRecord {
+  std::string id{};
+  std::string location{};
+  std::string name{};   ///< "standardDSv2Family".
+  std::string title{};  ///< For people.
+  std::int64_t used = 0;
+  std::int64_t limit = -1;  ///< -1: none.
+};
+json::object usage_json(const UsageRecord& usage);
+json::object quota_json(const UsageRecord& usage);
+
+}  // namespace berth::wire::arm
