@@ -14,6 +14,7 @@
 #include "base/version.h"
 #include "io/loop.h"
 #include "io/offload.h"
+#include "io/signals.h"
 #include "node/attempt.h"
 #include "node/channel.h"
 #include "node/lease.h"
@@ -42,7 +43,10 @@ class Agent {
       channel_.start();
       keep_house();
     });
-    loop_.run();
+    {
+      const io::SignalMask heard = io::SignalMask::let_through({SIGTERM, SIGINT});
+      loop_.run();
+    }
     attempts_.clear();
   }
 

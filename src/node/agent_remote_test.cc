@@ -173,31 +173,56 @@ TEST_F(AgentRemoteTest, WithoutAServerAndALeaseItEndsThoughResultsAreUnreported)
   EXPECT_TRUE(is_work_gone());
 }
 
-TEST_F(AgentRemoteTest, LeavesNothingInItsWorkDirectory) {
-  const std::string base = directory / "base";
-  const RemoteArguments arguments{.id = {"n1"},
-                                  .server = fmt::format("https://127.0.0.1:{}", server->port()),
-                                  .authority_file = directory / "ca.pem",
-                                  .token_file = directory / "token",
-                                  .work_directory = base};
-  agent = ::fork();
-  if (agent == 0) {
-    log::to_file(directory / "agent.log", log::Level::Debug);
-    ::_exit(run_remote_node(arguments) ? 0 : 1);
+/// As `berth node --server` runs: with a directory of its own, which goes with it.
+class RemoteNodeTest : public AgentRemoteTest {
+ protected:
+  void start_node() {
+    const RemoteArguments arguments{.id = {"n1"},
+                                    .server = fmt::format("https://127.0.0.1:{}", server->port()),
+                                    .authority_file = directory / "ca.pem",
+                                    .token_file = directory / "token",
+                                    .work_directory = base};
+    agent = ::fork();
+    if (agent == 0) {
+      log::to_file(directory / "agent.log", log::Level::Debug);
+      ::_exit(run_remote_node(arguments) ? 0 : 1);
+    }
+    connect();
+    options.work_root = server->heard<Hello>().front().work_root;
   }
-  connect();
+
+  void run_and_forget(const std::string& command) {
+    send_launch(command);
+    wait_for_end();
+    server->say(wire::node::Forget{launch.attempt});
+  }
+
+  const std::string base = directory / "base";
+};
+
+TEST_F(RemoteNodeTest, LeavesNothingInItsWorkDirectory) {
+  start_node();
   const Hello hello = server->heard<Hello>().front();
   EXPECT_TRUE(hello.work_root.starts_with(base + "/berth-node-")) << hello.work_root;
   EXPECT_EQ(hello.address, "127.0.0.1");
-  options.work_root = hello.work_root;
-  send_launch("echo x > big; chmod 500 .");
-  wait_for_end();
-  server->say(wire::node::Forget{launch.attempt});
+  run_and_forget("echo x > big; chmod 500 .");
 
   server->say(wire::node::Leave{"idle"});
 
   EXPECT_EQ(wait_for_exit(), 0) << agent_log();
   EXPECT_TRUE(io::list_tree(base)->empty());
+}
+
+TEST_F(RemoteNodeTest, TidiesUpHoweverOftenItIsToldToEnd) {
+  start_node();
+  run_and_forget("for i in $(seq 200); do echo $i > file$i; done");
+
+  server->say(wire::node::Leave{"idle"});
+  ASSERT_TRUE(until([&] { return agent_log().find("ending") != std::string::npos; }));
+  while (::waitpid(agent, nullptr, WNOHANG) == 0) ::kill(agent, SIGTERM);
+  agent = 0;
+
+  EXPECT_TRUE(io::list_tree(base)->empty()) << agent_log();
 }
 
 }  // namespace

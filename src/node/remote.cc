@@ -17,6 +17,7 @@
 #include "io/command.h"
 #include "io/file.h"
 #include "io/process.h"
+#include "io/signals.h"
 #include "node/agent.h"
 #include "node/attempt_files.h"
 #include "target/slurm/pilot.h"
@@ -129,6 +130,9 @@ void remove_abandoned(const std::string& base, WallTime now) {
 }
 
 Status run_remote_node(const RemoteArguments& arguments) {
+  // Until there is somebody to hear them, and again while we tidy up: a site that takes its machine
+  // back would else end us half way, and our files would stay.
+  const io::SignalMask held = io::SignalMask::hold({SIGTERM, SIGINT});
   const Environment environment = io::current_environment();
   const io::ServerAddress server = TRY(io::parse_https_address(arguments.server));
   const std::string token = TRY(io::read_file(arguments.token_file, 4096));

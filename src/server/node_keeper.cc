@@ -223,14 +223,24 @@ void NodeKeeper::settle_detached(const Node& node, Liveness liveness) {
   }
 }
 
+/// It was told to go and has hung up. On this machine ending it means to wait for its end;
+/// elsewhere a site may lose patience with it before its files are gone.
+bool NodeKeeper::may_be_tidying_up(const Node& node) const {
+  const auto overdue = overdue_at_.find(node.id);
+  return has_lease(node) && overdue != overdue_at_.end() &&
+         parts_.clock.now().mono < overdue->second;
+}
+
 /// Ended as often as it takes; it counts until its site has seen it go.
 void NodeKeeper::settle_going(const Node& node, Liveness liveness) {
   const bool has_work = plane_->state().held.contains(node.id);
   if (has_work) return settle_detached(node, liveness);
+  if (liveness != Liveness::Gone && may_be_tidying_up(node)) return;
   retire(node.id, liveness == Liveness::Gone ? Then::Gone : Then::LookAgain);
 }
 
 void NodeKeeper::dismissed(const NodeId& node) {
+  if (!parts_.is_connected(node)) return;  // It does not hear, and goes only when it is ended.
   overdue_at_[node] = parts_.clock.now().mono + kTimeToGo;
 }
 

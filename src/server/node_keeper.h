@@ -35,7 +35,8 @@ class NodeKeeper {
   void start(const model::Node& node);
   /// Compares the nodes that are not connected with what their sites see.
   void reconcile();
-  /// A node that was told to leave and is still connected is ended when it does not go by itself.
+  /// A node that was told to leave is ended when it does not go by itself; one that is not
+  /// connected was not told, and is ended at once.
   void dismissed(const model::NodeId& node);
 
   /// The lease of a node that asks now; nullopt: none is needed, it shares our kernel.
@@ -61,6 +62,7 @@ class NodeKeeper {
   void retire(const model::NodeId& node, Then then);
   void end_strays(const std::string& site, const std::vector<target::ObservedNode>& seen);
   bool has_lapsed(const model::Node& node);
+  bool may_be_tidying_up(const model::Node& node) const;
 
   NodeKeeperParts parts_;
   ControlPlane* plane_ = nullptr;

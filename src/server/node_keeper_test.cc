@@ -222,6 +222,35 @@ TEST_F(NodeKeeperTest, ANodeToldToLeaveCountsUntilItsSiteHasSeenItGo) {
   EXPECT_TRUE(plane.state().nodes.at({"pool-1"}).is_dismissed);
   lose_connection("pool-1");
   pass(5s);
+  EXPECT_TRUE(plane.state().nodes.contains({"pool-1"}));
+  EXPECT_EQ(nodes->nodes[{"pool-1"}].liveness, Liveness::Running) << "ended while it tidies up";
+
+  nodes->nodes[{"pool-1"}].liveness = Liveness::Gone;
+  pass(5s);
+  EXPECT_FALSE(plane.state().nodes.contains({"pool-1"}));
+}
+
+TEST_F(NodeKeeperTest, ANodeThatHangsUpAndDoesNotGoIsEnded) {
+  submit("a");
+  join("pool-1");
+  plane.job_ended({"pool-1"}, {{workspace, "a"}, 1}, {}, {});
+  store.complete();
+  pass(122s);
+  lose_connection("pool-1");
+  pass(25s);
+
+  EXPECT_EQ(nodes->nodes[{"pool-1"}].liveness, Liveness::Gone);
+  EXPECT_FALSE(plane.state().nodes.contains({"pool-1"}));
+}
+
+TEST_F(NodeKeeperTest, ANodeThatIsNotWantedBeforeItConnectedIsEndedAtOnce) {
+  submit("a");
+  pass(1s);
+  ASSERT_EQ(node("pool-1").status, NodeStatus::Preparing);
+  ASSERT_TRUE(plane.cancel({workspace, "a"}));
+  store.complete();
+  pass(5s);
+
   EXPECT_EQ(nodes->nodes[{"pool-1"}].liveness, Liveness::Gone);
   EXPECT_FALSE(plane.state().nodes.contains({"pool-1"}));
 }
