@@ -1,3 +1,12 @@
+# One set of precompiled headers for all libraries, made by the first, and one for all tests.
+function(berth_precompile target owner)
+  if(target STREQUAL owner)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+  else()
+    target_precompile_headers(${target} REUSE_FROM ${owner})
+  endif()
+endfunction()
+
 # berth_layer(io USES base LIBRARIES OpenSSL::SSL): one folder, one library, one unit-test program.
 #
 # Takes every *.cc below the folder; files that end in _test.cc go into <folder>_test. Which folders
@@ -18,13 +27,14 @@ function(berth_layer name)
   target_link_libraries(berth_${name} PUBLIC berth_dependencies ${layer_USES} ${layer_LIBRARIES})
   target_include_directories(berth_${name} PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
   target_compile_options(berth_${name} PRIVATE ${BERTH_WARNINGS})
-  target_precompile_headers(berth_${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/precompiled.h)
+  berth_precompile(berth_${name} berth_base ${CMAKE_CURRENT_SOURCE_DIR}/precompiled.h)
 
   if(BERTH_TESTS AND tests)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test PRIVATE berth_${name} GTest::gtest_main)
-    target_compile_options(${name}_test PRIVATE ${BERTH_WARNINGS})
-    target_precompile_headers(${name}_test PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/precompiled.h)
+    # Tests are compiled once and run once: optimising them takes longer than it saves.
+    target_compile_options(${name}_test PRIVATE ${BERTH_WARNINGS} -O0)
+    berth_precompile(${name}_test base_test ${CMAKE_CURRENT_SOURCE_DIR}/precompiled.h <gtest/gtest.h>)
     add_test(NAME unit.${name} COMMAND ${name}_test)
   endif()
 endfunction()
