@@ -32,7 +32,7 @@ class Run:
     job: str
     attempt: int
     pid: int
-    supervisor: int
+    supervisor: int  # 0: dead before the first mark
     started: float
     last: float
     code: int | None = None  # it came to its end

@@ -16,7 +16,9 @@ mark() {
 
 exec 9>>"$marks.lock"
 flock --nonblock 9 || mark overlap
-mark start "$PPID"
+read -r parent <"/proc/$PPID/comm"
+[ "$parent" = berth-shim ] && supervisor=$PPID
+mark start "${supervisor:-0}"
 if [ "$kind" = leaves ]; then
   setsid sleep 1000 &
   read -r stat <"/proc/$!/stat"

@@ -10,6 +10,8 @@ import collections
 TERMINAL = ("Completed", "Failed", "Canceled")
 # The marks' clock goes by hundredths of a second.
 BLUR = 0.02
+# The longest from a command's first instruction to its first mark; process numbers come round again.
+SLOW_START = 20
 CHARGES = ("lost", "doubled", "stuck", "run twice", "overlapping", "two ends", "wrong end", "after its end",
            "answered wrongly", "left over", "incident")
 
@@ -71,9 +73,12 @@ class Judge:
     def is_excused(self, run):
         """Its supervisor was killed, and had not begun anything else before that."""
         for kill in self.ledger.kills:
-            if run.supervisor not in kill["supervisors"] or kill["at"] < run.started - BLUR:
+            if kill["at"] < run.started - SLOW_START or not kill["supervisors"]:
                 continue
-            if not any(run.started < other < kill["at"] for other in self.starts_by[run.supervisor]):
+            if run.supervisor == 0 and kill["at"] <= run.started + BLUR:
+                return True
+            is_its_own = run.supervisor in kill["supervisors"]
+            if is_its_own and not any(run.started < other < kill["at"] for other in self.starts_by[run.supervisor]):
                 return True
         return False
 
