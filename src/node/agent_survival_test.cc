@@ -120,6 +120,27 @@ TEST_F(AgentTest, AJobWhoseSupervisorIsKilledIsLostAndLeavesNothing) {
   EXPECT_TRUE(processes_marked(marker()).empty());
 }
 
+TEST_F(AgentTest, ANewAgentLeavesTheSupervisorOfAFinishedAttemptToItsNextOne) {
+  const pid_t supervisor = ::fork();
+  if (supervisor == 0) {
+    ::pause();
+    ::_exit(0);
+  }
+  ASSERT_TRUE(io::make_directories(paths().log_directory));
+  ASSERT_TRUE(write_record(paths().shim, ShimRecord{*io::identify(supervisor), {}}));
+  ASSERT_TRUE(write_record(paths().exit,
+                           ExitRecord{{.ending = Ending::Exited, .exit_code = 3}, {}, {}}));
+  ASSERT_TRUE(write_record(paths().launch, LaunchRecord{boot_id(), launch}));
+  connect();
+
+  server->say(wire::node::Stop{launch.attempt});
+
+  EXPECT_EQ(wait_for_end().outcome.exit_code, 3);
+  EXPECT_EQ(::waitpid(supervisor, nullptr, WNOHANG), 0) << "it was signalled";
+  ::kill(supervisor, SIGKILL);
+  ::waitpid(supervisor, nullptr, 0);
+}
+
 TEST_F(AgentTest, ARestartOfTheMachineMakesItLost) {
   ASSERT_TRUE(io::make_directories(paths().directory));
   ASSERT_TRUE(write_record(paths().launch, LaunchRecord{"another-boot", launch}));

@@ -83,11 +83,13 @@ std::unique_ptr<Attempt> Attempt::adopt(AttemptContext& context, LaunchRecord re
   attempt->port_ = record.port;
   const AttemptPaths& paths = attempt->paths_;
   const auto shim = read_record<ShimRecord>(paths.shim);
+  const bool is_over = ::access(paths.exit.c_str(), F_OK) == 0;
   if (record.boot != context.boot) {
     attempt->settle({.ending = Ending::Lost, .message = "the machine was restarted"});
-  } else if (shim || read_record<ExitRecord>(paths.exit)) {
+  } else if (shim || is_over) {
     attempt->phase_ = Phase::Running;
-    attempt->watch(shim ? shim->process : io::ProcessIdentity{});
+    // The shim of one that is over may be at another's work.
+    attempt->watch(is_over ? io::ProcessIdentity{} : shim->process);
   }
   return attempt;
 }
