@@ -128,8 +128,8 @@ TEST_F(AgentTest, ANewAgentLeavesTheSupervisorOfAFinishedAttemptToItsNextOne) {
   }
   ASSERT_TRUE(io::make_directories(paths().log_directory));
   ASSERT_TRUE(write_record(paths().shim, ShimRecord{*io::identify(supervisor), {}}));
-  ASSERT_TRUE(write_record(paths().exit,
-                           ExitRecord{{.ending = Ending::Exited, .exit_code = 3}, {}, {}}));
+  ASSERT_TRUE(
+      write_record(paths().exit, ExitRecord{{.ending = Ending::Exited, .exit_code = 3}, {}, {}}));
   ASSERT_TRUE(write_record(paths().launch, LaunchRecord{boot_id(), launch}));
   connect();
 
@@ -139,6 +139,45 @@ TEST_F(AgentTest, ANewAgentLeavesTheSupervisorOfAFinishedAttemptToItsNextOne) {
   EXPECT_EQ(::waitpid(supervisor, nullptr, WNOHANG), 0) << "it was signalled";
   ::kill(supervisor, SIGKILL);
   ::waitpid(supervisor, nullptr, 0);
+}
+
+TEST_F(AgentTest, AJobWhoseSupervisorIsKilledBeforeItBeganIsBegunByAnother) {
+  run("true");
+  const auto idle = read_record<ShimRecord>(paths().shim);
+  ASSERT_TRUE(idle);
+  ASSERT_TRUE(io::send_signal(idle->process, SIGSTOP));
+  launch.attempt.job.name += "-next";
+  send_launch("exit 6");
+  ASSERT_TRUE(until([&] { return ::access(paths().launch.c_str(), F_OK) == 0; }));
+
+  ASSERT_TRUE(io::send_signal(idle->process, SIGKILL));
+
+  ASSERT_TRUE(until([&] { return server->heard<Ended>().size() == 2; })) << agent_log();
+  EXPECT_EQ(server->heard<Ended>().back().outcome.exit_code, 6);
+}
+
+TEST_F(AgentTest, AnAttemptThatIsAboutToBeginIsNotTakenForOneThatNeverWill) {
+  launch.command = "echo late";
+  ASSERT_TRUE(io::make_directories(paths().directory + "/wd"));
+  ASSERT_TRUE(io::make_directories(paths().log_directory));
+  ASSERT_TRUE(write_record(paths().launch, LaunchRecord{boot_id(), launch}));
+  const pid_t shim = ::fork();  // Not this process: the agent is forked from it, locks and all.
+  if (shim == 0) {
+    const auto lock = io::FileLock::try_lock(paths().lock);
+    (void)io::write_file(directory / "locked", "");
+    ::pause();
+    ::_exit(0);
+  }
+  ASSERT_TRUE(until([&] { return ::access((directory / "locked").c_str(), F_OK) == 0; }));
+  connect();
+  EXPECT_EQ(server->heard<Hello>().front().attempts.at(0).phase, Phase::Running);
+  server->say(launch);
+
+  ::kill(shim, SIGKILL);  // Or it found its agent gone.
+  ::waitpid(shim, nullptr, 0);
+
+  EXPECT_EQ(wait_for_end().outcome.exit_code, 0);
+  EXPECT_EQ(log(), "late\n");
 }
 
 TEST_F(AgentTest, ARestartOfTheMachineMakesItLost) {

@@ -29,6 +29,7 @@ constexpr Duration kLookAgain(20);
 constexpr Duration kOnItsWay(500);
 constexpr Duration kMoment(10);
 constexpr Duration kLongFinalizing = std::chrono::seconds(2);
+constexpr int kMostStarts = 3;
 
 bool went_well(const Outcome& outcome) {
   return outcome.ending == Ending::Exited && outcome.exit_code == 0;
@@ -86,10 +87,11 @@ std::unique_ptr<Attempt> Attempt::adopt(AttemptContext& context, LaunchRecord re
   const bool is_over = ::access(paths.exit.c_str(), F_OK) == 0;
   if (record.boot != context.boot) {
     attempt->settle({.ending = Ending::Lost, .message = "the machine was restarted"});
-  } else if (shim || is_over) {
+  } else if (shim || is_over || !io::FileLock::try_lock(paths.lock)) {
     attempt->phase_ = Phase::Running;
-    // The shim of one that is over may be at another's work.
-    attempt->watch(is_over ? io::ProcessIdentity{} : shim->process);
+    // The shim of one that is over may be at another's work; one that has the lock has begun or is
+    // about to.
+    attempt->watch(shim && !is_over ? shim->process : io::ProcessIdentity{});
   }
   return attempt;
 }
@@ -176,6 +178,7 @@ void Attempt::go(const wire::node::Go& message) {
 }
 
 void Attempt::start_shim() {
+  ++starts_;
   Result<Supervisor> shim = context_.zygote.launch(paths_.directory);
   if (shim) {
     advance(Phase::Running);
@@ -193,8 +196,8 @@ void Attempt::start_shim() {
 
 /// One of our own.
 void Attempt::watch(Supervisor shim) {
-  shim_ = shim.process();
   supervisor_ = std::move(shim);
+  if (is_stopping_) supervisor_->stop();
   context_.loop.watch_readable(supervisor_->fd(), [this] {
     context_.loop.unwatch(supervisor_->fd());
     Supervisor over = *std::exchange(supervisor_, std::nullopt);
@@ -206,7 +209,8 @@ void Attempt::watch(Supervisor shim) {
 
 /// One that an agent before us started.
 void Attempt::watch(const io::ProcessIdentity& shim) {
-  shim_ = shim;
+  if (shim.pid > 0) shim_ = shim;
+  if (is_stopping_) kill();
   Result<io::Descriptor> handle = io::open_process(shim);
   if (handle) {
     shim_handle_ = std::move(*handle);
@@ -230,21 +234,36 @@ void Attempt::unwatch() {
 
 void Attempt::shim_ended() {
   unwatch();
+  shim_.reset();  // From here on it may be at another's work.
+  // The lock first: who held it may have written its end just before it let go.
+  Result<io::FileLock> taken = io::FileLock::try_lock(paths_.lock);
+  auto lock = taken ? std::make_shared<io::FileLock>(std::move(*taken)) : nullptr;
   if (const auto exit = read_record<ExitRecord>(paths_.exit)) {
     started_at_ = exit->started_at;
     if (!is_held_back(exit->outcome)) finalize(exit->outcome);
-    return;
+  } else if (!lock) {
+    find_other_shim();
+  } else if (read_record<ShimRecord>(paths_.shim) || starts_ >= kMostStarts || is_stopping_) {
+    clean_up_after_shim(lock);
+  } else {
+    lock.reset();
+    begin_again();
   }
-  // Ours may have found another at work: one that an agent before us started as it died.
-  if (!io::FileLock::try_lock(paths_.lock)) {
-    const auto other = read_record<ShimRecord>(paths_.shim);
-    if (other && io::is_alive(other->process)) return watch(other->process);
-    context_.loop.after(kLookAgain, [this, still = std::weak_ptr<int>(alive_)] {
-      if (!still.expired()) shim_ended();
-    });
-    return;
-  }
-  clean_up_after_shim();
+}
+
+/// Ours has found another at work: one that an agent before us started as it died.
+void Attempt::find_other_shim() {
+  const auto other = read_record<ShimRecord>(paths_.shim);
+  if (other && io::is_alive(other->process)) return watch(other->process);
+  context_.loop.after(kLookAgain, [this, still = std::weak_ptr<int>(alive_)] {
+    if (!still.expired()) shim_ended();
+  });
+}
+
+/// What was killed had not begun: the command never ran, and cannot any more.
+void Attempt::begin_again() {
+  if (is_confirmed_) return start_shim();
+  phase_ = Phase::Preparing;  // One that we found, and that waits for the server's word.
 }
 
 /// A site that takes its node back may send SIGTERM to all of its processes at once. What the job
@@ -260,14 +279,14 @@ bool Attempt::is_held_back(const Outcome& outcome) {
   return true;
 }
 
-void Attempt::clean_up_after_shim() {
-  shim_.reset();
+/// With the lock held, so that no shim begins what is being given up.
+void Attempt::clean_up_after_shim(const std::shared_ptr<io::FileLock>& lock) {
   const auto shim = read_record<ShimRecord>(paths_.shim);
   const std::vector<std::string> cgroups = shim ? shim->cgroups : std::vector<std::string>();
-  context_.threads.run([this, still = std::weak_ptr<int>(alive_), cgroups,
+  context_.threads.run([this, still = std::weak_ptr<int>(alive_), cgroups, lock,
                         marker = marker_of(paths_)]() -> io::Offload::Continuation {
     kill_leftovers(cgroups, marker);
-    return [this, still] {
+    return [this, still, lock] {
       if (still.expired()) return;
       settle({.ending = Ending::Lost, .message = "the process that supervised it was killed"});
     };
@@ -288,7 +307,6 @@ void Attempt::settle(Outcome outcome) {
 bool Attempt::is_at_work() const { return phase_ == Phase::Preparing || phase_ == Phase::Running; }
 
 void Attempt::finalize(const Outcome& outcome) {
-  shim_.reset();
   held_ports_.reset();
   outcome_ = outcome;
   if (!withdrawn_.empty() && !went_well(outcome)) {
@@ -411,6 +429,7 @@ void Attempt::forget() {
 }
 
 void Attempt::kill() {
+  is_stopping_ = true;  // Also for a shim that we are about to find.
   if (supervisor_) return supervisor_->stop();
   const Status sent = shim_ ? io::send_signal(*shim_, SIGTERM) : Status(Done{});
   if (!sent) log::warning("{}", sent.error().message);

@@ -93,7 +93,9 @@ class Attempt {
   void watch(const io::ProcessIdentity& shim);
   void unwatch();
   void shim_ended();
-  void clean_up_after_shim();
+  void find_other_shim();
+  void begin_again();
+  void clean_up_after_shim(const std::shared_ptr<io::FileLock>& lock);
   void settle(model::Outcome outcome);
   bool is_held_back(const model::Outcome& outcome);
   void finalize(const model::Outcome& outcome);
@@ -113,15 +115,17 @@ class Attempt {
   bool is_confirmed_ = false;  ///< On this connection.
   bool is_disowned_ = false;
   bool is_forgotten_ = false;
+  bool is_stopping_ = false;
+  int starts_ = 0;  ///< Of shims.
   bool was_held_back_ = false;
   std::string withdrawn_{};                ///< Why, once it is.
   int port_ = 0;                           ///< Said in Prepared; 0: not yet.
   std::optional<HeldPorts> held_ports_{};  ///< While it waits for Go.
   std::shared_ptr<Transfer> fetching_{};
   std::shared_ptr<Transfer> delivering_{};
-  std::optional<io::ProcessIdentity> shim_{};
-  std::optional<Supervisor> supervisor_{};  ///< Of a shim that we started.
-  io::Descriptor shim_handle_{};            ///< Of one that we found.
+  std::optional<Supervisor> supervisor_{};     ///< Of a shim that we started.
+  std::optional<io::ProcessIdentity> shim_{};  ///< One that we found.
+  io::Descriptor shim_handle_{};               ///< Its handle.
   TimePoint began_{};
   std::optional<Duration> ran_{};
   std::optional<WallTime> started_at_{};  ///< The command, as its shim wrote it down.

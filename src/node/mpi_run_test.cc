@@ -14,7 +14,7 @@
 #include "node/mpi_rsh.h"
 #include "node/ports.h"
 #include "node/process_tree.h"
-#include "node/zygote.h"
+#include "node/testing_shim.h"
 
 namespace berth::node {
 namespace {
@@ -59,9 +59,7 @@ class MpiRunTest : public testing::Test {
       EXPECT_TRUE(io::make_directories(here.directory + folder));
     }
     EXPECT_TRUE(write_record(here.launch, LaunchRecord{boot_id(), launches[node]}));
-    const auto shim = zygote->launch(here.directory);
-    EXPECT_TRUE(shim);
-    return shim ? shim->process() : io::ProcessIdentity{};
+    return launch_without_agent(*zygote, here);
   }
 
   Outcome wait(std::size_t node, const io::ProcessIdentity& shim) const {

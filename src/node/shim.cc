@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -281,6 +282,12 @@ void report(const Result<io::Descriptor>& reserved, const AttemptPaths& paths,
   }
 }
 
+/// The agent that would be told of the end.
+bool is_gone(int agent) {
+  pollfd socket{agent, 0, 0};
+  return ::poll(&socket, 1, 0) > 0 && (socket.revents & POLLHUP) != 0;
+}
+
 constexpr std::string_view kGroupPrefix = "shim-";
 
 /// A shim that was killed while it had nothing to do could not remove its group, "shim-12-3456".
@@ -310,11 +317,12 @@ class Shim {
   Shim(const Shim&) = delete;
   Shim& operator=(const Shim&) = delete;
 
-  void run_attempt(const AttemptPaths& paths) {
+  void run_attempt(const AttemptPaths& paths, int agent) {
     const Result<io::FileLock> lock = io::FileLock::try_lock(paths.lock);
     const bool was_begun =
         ::access(paths.shim.c_str(), F_OK) == 0 || ::access(paths.exit.c_str(), F_OK) == 0;
-    if (!lock || was_begun) return;
+    // A later agent may have found the lock free, and the attempt not begun.
+    if (!lock || was_begun || is_gone(agent)) return;
     const auto record = read_record<LaunchRecord>(paths.launch);
     if (!record) return;
     const SystemClock clock;
@@ -380,7 +388,7 @@ void run_attempts(int socket) {
   if (!self) return;
   Shim shim(*self);
   for (std::string next = next_attempt(socket); !next.empty(); next = next_attempt(socket)) {
-    shim.run_attempt(AttemptPaths(next));
+    shim.run_attempt(AttemptPaths(next), socket);
     const char over = 'x';
     ::send(socket, &over, 1, MSG_NOSIGNAL);
   }

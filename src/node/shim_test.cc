@@ -15,6 +15,7 @@
 #include "node/attempt_files.h"
 #include "node/lease.h"
 #include "node/process_tree.h"
+#include "node/testing_shim.h"
 #include "node/zygote.h"
 
 namespace berth::node {
@@ -39,12 +40,7 @@ class ShimTest : public testing::Test {
     return launch_shim();
   }
 
-  /// A shim that has this attempt and no agent any more.
-  io::ProcessIdentity launch_shim() {
-    const auto shim = zygote->launch(paths.directory);
-    EXPECT_TRUE(shim);
-    return shim ? shim->process() : io::ProcessIdentity{};
-  }
+  io::ProcessIdentity launch_shim() { return launch_without_agent(*zygote, paths); }
 
   ExitRecord wait(const io::ProcessIdentity& shim) {
     EXPECT_TRUE(io::wait_for_end(shim, 30s)) << "the shim does not end";
@@ -397,6 +393,20 @@ TEST_F(ShimReuseTest, AnIdleOneThatWasKilledIsReplaced) {
   for (const std::string& group : killed->cgroups) {
     EXPECT_NE(::access(group.c_str(), F_OK), 0) << group << " was left behind";
   }
+}
+
+TEST_F(ShimReuseTest, DoesNotBeginWhatAnAgentThatIsGoneHandedToIt) {
+  Supervisor first = begin("first", "true");
+  const io::ProcessIdentity process = first.process();
+  finish(std::move(first));
+  ASSERT_TRUE(io::send_signal(process, SIGSTOP));
+
+  { const Supervisor handed = begin("second", "echo ran > ran"); }
+  ASSERT_TRUE(io::send_signal(process, SIGCONT));
+
+  ASSERT_TRUE(io::wait_for_end(process, 30s));
+  EXPECT_NE(::access(paths.shim.c_str(), F_OK), 0);
+  EXPECT_NE(::access(paths.exit.c_str(), F_OK), 0);
 }
 
 TEST_F(ShimReuseTest, IdleOnesAreGoneWhenTheyHaveBeenDismissed) {
