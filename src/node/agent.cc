@@ -52,6 +52,7 @@ class Agent {
 
  private:
   void adopt_attempts() {
+    for (const std::string& path : find_leavings(options_.work_root)) remove_later(path);
     for (const std::string& directory : find_attempts(options_.work_root)) {
       const AttemptPaths paths(options_.work_root + "/" + directory);
       auto record = read_record<LaunchRecord>(paths.launch);
@@ -60,12 +61,18 @@ class Agent {
         const AttemptRef ref = record->launch.attempt;
         attempts_[ref] = Attempt::adopt(context_, std::move(*record));
       } else {
-        threads_.run([root = options_.work_root, directory]() -> io::Offload::Continuation {
-          remove_attempt(root, directory);
-          return {};
-        });
+        // At once: the server may well say Launch again before it is removed.
+        const Result<std::string> aside = set_aside(options_.work_root, directory);
+        aside ? remove_later(*aside) : log::warning("{}", aside.error().message);
       }
     }
+  }
+
+  void remove_later(const std::string& path) {
+    threads_.run([root = options_.work_root, path]() -> io::Offload::Continuation {
+      remove_set_aside(root, path);
+      return {};
+    });
   }
 
   void opened() {

@@ -180,6 +180,20 @@ TEST_F(AgentTest, AnAttemptThatIsAboutToBeginIsNotTakenForOneThatNeverWill) {
   EXPECT_EQ(log(), "late\n");
 }
 
+TEST_F(AgentTest, AnAttemptWhoseDirectoryWasHalfMadeIsLaunchedAnew) {
+  // So many that they are still being removed when the Launch comes.
+  for (int number = 0; number < 2000; ++number) {
+    ASSERT_TRUE(io::make_directories(paths().directory + "/wd/" + std::to_string(number)));
+  }
+  connect();
+  EXPECT_TRUE(server->heard<Hello>().front().attempts.empty());
+
+  send_launch("ls -A; exit 2");
+
+  EXPECT_EQ(wait_for_end().outcome.exit_code, 2) << wait_for_end().outcome.message;
+  EXPECT_EQ(log(), "") << "of the one before";
+}
+
 TEST_F(AgentTest, ARestartOfTheMachineMakesItLost) {
   ASSERT_TRUE(io::make_directories(paths().directory));
   ASSERT_TRUE(write_record(paths().launch, LaunchRecord{"another-boot", launch}));

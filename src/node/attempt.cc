@@ -461,10 +461,14 @@ void Attempt::remove() {
     context_.loop.post([gone = context_.on_gone, attempt = ref()] { gone(attempt); });
     return;
   }
+  const auto aside = set_aside(context_.work_root, wire::node::attempt_directory(ref()));
+  if (!aside) {
+    log::warning("{}", aside.error().message);
+    ::unlink(paths_.launch.c_str());  // Without it no agent takes the rest for an attempt.
+  }
   context_.threads.run([gone = context_.on_gone, attempt = ref(), root = context_.work_root,
-                        launch = paths_.launch]() -> io::Offload::Continuation {
-    ::unlink(launch.c_str());  // First: without it no agent takes the rest for an attempt.
-    remove_attempt(root, wire::node::attempt_directory(attempt));
+                        path = aside.value_or("")]() -> io::Offload::Continuation {
+    if (!path.empty()) remove_set_aside(root, path);
     return [gone, attempt] { gone(attempt); };
   });
 }

@@ -14,12 +14,14 @@
 #include <set>
 
 #include "base/log.h"
+#include "base/random.h"
 #include "base/text.h"
 
 namespace berth::node {
 namespace {
 
 constexpr off_t kRoom = 4096;
+constexpr const char* kSetAside = ".gone-";
 
 std::vector<std::string> subdirectories(const std::string& directory) {
   std::vector<std::string> names;
@@ -69,13 +71,32 @@ AttemptPaths::AttemptPaths(std::string attempt_directory)
       log_directory(directory + "/user_logs"),
       log(log_directory + "/std_log.txt") {}
 
-void remove_attempt(const std::string& work_root, const std::string& directory) {
-  const Result<io::Root> root = io::Root::open(work_root);
-  const Status removed = root ? root->remove_tree(directory) : Status(fail(root.error()));
-  if (!removed) return log::warning("'{}' stays: {}", directory, removed.error().message);
+Result<std::string> set_aside(const std::string& work_root, const std::string& directory) {
+  std::string path = kSetAside + random_hex(16);
+  if (::rename((work_root + "/" + directory).c_str(), (work_root + "/" + path).c_str()) != 0) {
+    return fail(io::error_from_errno(errno, fmt::format("move '{}' away", directory)));
+  }
   const std::string job = directory.substr(0, directory.rfind('/'));
   ::rmdir((work_root + "/" + job).c_str());
   ::rmdir((work_root + "/" + job.substr(0, job.find('/'))).c_str());
+  return path;
+}
+
+void remove_set_aside(const std::string& work_root, const std::string& path) {
+  const Result<io::Root> root = io::Root::open(work_root);
+  const Status removed = root ? root->remove_tree(path) : Status(fail(root.error()));
+  if (!removed) log::warning("'{}' stays: {}", path, removed.error().message);
+}
+
+std::vector<std::string> find_leavings(const std::string& work_root) {
+  for (const std::string& workspace : subdirectories(work_root)) {
+    const std::string parent = work_root + "/" + workspace;
+    for (const std::string& job : subdirectories(parent)) ::rmdir((parent + "/" + job).c_str());
+    ::rmdir(parent.c_str());
+  }
+  std::vector<std::string> found = entries_of(work_root);
+  std::erase_if(found, [](const std::string& name) { return !name.starts_with(kSetAside); });
+  return found;
 }
 
 void remove_scratch(const AttemptPaths& paths, const std::vector<std::string>& kept) {

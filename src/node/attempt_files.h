@@ -57,9 +57,17 @@ struct ExitRecord {
 };
 BOOST_DESCRIBE_STRUCT(ExitRecord, (), (outcome, started_at, ended_at))
 
-/// Removes an attempt's directory below the work root, and the empty ones above it. What cannot be
-/// removed is left for the next agent to try.
-void remove_attempt(const std::string& work_root, const std::string& directory);
+/// Moves an attempt's directory to where nobody looks for one, and removes the empty ones above it:
+/// from then on the attempt may be laid out again, and so may others, while what was moved is
+/// removed. Its path, relative to the work root. Only one thread may move and lay out.
+Result<std::string> set_aside(const std::string& work_root, const std::string& directory);
+
+/// Removes what was set aside. What cannot be removed is left for the next agent to try.
+void remove_set_aside(const std::string& work_root, const std::string& path);
+
+/// What earlier agents set aside and did not come to remove, and folders that are empty because
+/// they died as they made or removed them: those are removed at once.
+std::vector<std::string> find_leavings(const std::string& work_root);
 
 /// Removes what the job left except its log, our own files and what lies at or below one of the
 /// `kept` paths (relative, as the links among them lead).

@@ -37,7 +37,7 @@ TEST(AttemptFiles, WhatIsMissingOrBrokenIsNoRecord) {
   EXPECT_FALSE(read_record<ShimRecord>(paths.shim));
 }
 
-TEST(AttemptFiles, AttemptsAreFoundAndRemovedWithTheirEmptyParents) {
+TEST(AttemptFiles, AttemptsAreFoundAndSetAsideWithTheirEmptyParents) {
   io::TemporaryDirectory directory;
   for (const char* name : {"w/a/1/wd/deep", "w/a/2", "w/b/1"}) {
     ASSERT_TRUE(io::make_directories(directory / name));
@@ -47,12 +47,35 @@ TEST(AttemptFiles, AttemptsAreFoundAndRemovedWithTheirEmptyParents) {
   std::ranges::sort(found);
   EXPECT_EQ(found, (std::vector<std::string>{"w/a/1", "w/a/2", "w/b/1"}));
 
-  remove_attempt(directory.path(), "w/a/1");
+  const auto first = set_aside(directory.path(), "w/a/1");
+  ASSERT_TRUE(first);
+  EXPECT_EQ(::access((directory / *first + "/wd/deep").c_str(), F_OK), 0);
   EXPECT_EQ(::access((directory / "w/a/2").c_str(), F_OK), 0);
-  remove_attempt(directory.path(), "w/a/2");
+  EXPECT_TRUE(set_aside(directory.path(), "w/a/2"));
   EXPECT_NE(::access((directory / "w/a").c_str(), F_OK), 0);
-  remove_attempt(directory.path(), "w/b/1");
+  EXPECT_TRUE(set_aside(directory.path(), "w/b/1"));
   EXPECT_NE(::access((directory / "w").c_str(), F_OK), 0);
+  EXPECT_TRUE(find_attempts(directory.path()).empty());
+
+  EXPECT_FALSE(set_aside(directory.path(), "w/b/1")) << "it is not there any more";
+}
+
+TEST(AttemptFiles, WhatAnAgentDidNotComeToRemoveIsLeftForTheNext) {
+  io::TemporaryDirectory directory;
+  for (const char* name : {"w/a/1/wd", "w/b/1", "half/made", "empty"}) {
+    ASSERT_TRUE(io::make_directories(directory / name));
+  }
+  const auto aside = set_aside(directory.path(), "w/a/1");
+  ASSERT_TRUE(aside);
+
+  EXPECT_EQ(find_leavings(directory.path()), std::vector<std::string>{*aside});
+  for (const char* name : {"half/made", "half", "empty"}) {
+    EXPECT_NE(::access((directory / name).c_str(), F_OK), 0) << name;
+  }
+  EXPECT_EQ(find_attempts(directory.path()), std::vector<std::string>{"w/b/1"});
+
+  remove_set_aside(directory.path(), *aside);
+  EXPECT_TRUE(find_leavings(directory.path()).empty());
 }
 
 TEST(AttemptFiles, ScratchGoesAndWhatIsKeptStays) {
