@@ -240,6 +240,15 @@ Cgroup Cgroup::adopt(std::vector<std::string> directories) {
   return group;
 }
 
+Cgroup Cgroup::find(const std::vector<CgroupHierarchy>& hierarchies, const std::string& name) {
+  Cgroup group;
+  for (const CgroupHierarchy& hierarchy : hierarchies) {
+    std::string directory = hierarchy.own_directory + "/berth/" + name;
+    if (::access(directory.c_str(), F_OK) == 0) group.directories_.push_back(std::move(directory));
+  }
+  return group;
+}
+
 void Cgroup::enter() const {
   for (const std::string& directory : directories_) write_control(directory + "/cgroup.procs", "0");
 }

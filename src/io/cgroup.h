@@ -45,6 +45,8 @@ class Cgroup {
                              const std::string& name, std::optional<std::uint64_t> memory_limit);
   /// One that another process made.
   static Cgroup adopt(std::vector<std::string> directories);
+  /// What there is of one that another process of these groups made, or was about to.
+  static Cgroup find(const std::vector<CgroupHierarchy>& hierarchies, const std::string& name);
 
   /// Holds it to that many cores, where the kernel lets us; `name` as in make(). Before enter().
   void limit_cpu(const std::string& name, double cores);

@@ -9,12 +9,11 @@
 #include <utility>
 
 #include "base/log.h"
-#include "io/cgroup.h"
 #include "node/deliver.h"
 #include "node/fetch.h"
 #include "node/lease.h"
+#include "node/leftovers.h"
 #include "node/pace.h"
-#include "node/process_tree.h"
 
 namespace berth::node {
 
@@ -33,20 +32,6 @@ constexpr int kMostStarts = 3;
 
 bool went_well(const Outcome& outcome) {
   return outcome.ending == Ending::Exited && outcome.exit_code == 0;
-}
-
-/// Ends what a supervisor that died left running. Blocks.
-void kill_leftovers(const std::vector<std::string>& cgroups, const std::string& marker) {
-  const io::Cgroup group = io::Cgroup::adopt(cgroups);
-  constexpr int kMostRounds = 100;  // Processes fork while we look.
-  for (int round = 0; round < kMostRounds; ++round) {
-    group.kill();
-    const std::vector<io::ProcessIdentity> left = processes_marked(marker);
-    for (const io::ProcessIdentity& process : left) (void)io::send_signal(process, SIGKILL);
-    if (left.empty() && group.is_empty()) break;
-    ::usleep(10'000);
-  }
-  group.remove();
 }
 
 }  // namespace
@@ -281,11 +266,9 @@ bool Attempt::is_held_back(const Outcome& outcome) {
 
 /// With the lock held, so that no shim begins what is being given up.
 void Attempt::clean_up_after_shim(const std::shared_ptr<io::FileLock>& lock) {
-  const auto shim = read_record<ShimRecord>(paths_.shim);
-  const std::vector<std::string> cgroups = shim ? shim->cgroups : std::vector<std::string>();
-  context_.threads.run([this, still = std::weak_ptr<int>(alive_), cgroups, lock,
-                        marker = marker_of(paths_)]() -> io::Offload::Continuation {
-    kill_leftovers(cgroups, marker);
+  context_.threads.run([this, still = std::weak_ptr<int>(alive_), lock,
+                        paths = paths_]() -> io::Offload::Continuation {
+    kill_leftovers(paths);
     return [this, still, lock] {
       if (still.expired()) return;
       settle({.ending = Ending::Lost, .message = "the process that supervised it was killed"});

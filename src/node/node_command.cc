@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "node/leftovers.h"
 #include "target/local/local_provider.h"
 
 namespace berth::node {
@@ -19,7 +20,8 @@ namespace {
 constexpr const char* kUsage =
     "usage: berth node --name ID --home DIR [--slots N]\n"
     "       berth node --name ID --server https://HOST:PORT --ca FILE --token-file FILE\n"
-    "                  [--slots N] [--work-directory DIR]\n";
+    "                  [--slots N] [--work-directory DIR]\n"
+    "       berth node --sweep WORK-DIRECTORY\n";
 
 using Flags = std::map<std::string, std::string>;
 
@@ -107,6 +109,7 @@ Result<RemoteArguments> parse_remote_arguments(std::span<const std::string> argu
 
 int node_main(std::span<const std::string> arguments) {
   log::to_stderr(log::Level::Info);
+  if (arguments.size() == 2 && arguments[0] == "--sweep") return finish(sweep(arguments[1]));
   if (is_remote(arguments)) {
     const Result<RemoteArguments> remote = parse_remote_arguments(arguments);
     return remote ? finish(run_remote_node(*remote)) : misused(remote.error());

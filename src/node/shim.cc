@@ -17,12 +17,12 @@
 #include <ctime>
 
 #include "base/clock.h"
-#include "base/digest.h"
 #include "base/text.h"
 #include "io/cgroup.h"
 #include "node/attempt_files.h"
 #include "node/command.h"
 #include "node/lease.h"
+#include "node/leftovers.h"
 #include "node/process_tree.h"
 #include "node/processes.h"
 
@@ -348,8 +348,7 @@ class Shim {
         launch.memory_limit_bytes && *launch.memory_limit_bytes >> 20 < io::machine_memory_mib();
     const bool limits_cpu = launch.cpu_limit && *launch.cpu_limit < io::machine_cores();
     if (!limits_memory && !limits_cpu) return run_command(paths, launch, own_quarters());
-    // Hashed: job names are longer and wider than what a directory of the kernel's may be called.
-    const std::string name = to_hex(sha256(marker_of(paths))).substr(0, 24);
+    const std::string name = group_name(paths);
     io::Cgroup group = make_cgroup(name, launch.memory_limit_bytes);
     if (limits_cpu) group.limit_cpu(name, *launch.cpu_limit);
     if (group.directories().empty()) return run_command(paths, launch, own_quarters());

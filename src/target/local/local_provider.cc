@@ -69,17 +69,12 @@ Result<std::vector<std::string>> list_names(const std::string& directory) {
   return names;
 }
 
-/// An id is not used again, so what it leaves goes with it, unless attempts still lie there.
-void remove_if_done(const std::string& home, const model::NodeId& id) {
-  const NodePaths paths(home, id);
+/// Hidden entries are the agent's own: directories to use again.
+bool holds_work(const NodePaths& paths) {
   const auto left = io::list_tree(paths.work_root);
-  const bool holds_work =
-      left && std::ranges::any_of(*left, [](const io::FileEntry& entry) {
-        // Hidden ones are the agent's own: directories to use again.
-        return entry.path.find('/') != std::string::npos && !entry.path.starts_with('.');
-      });
-  const auto nodes = io::Root::open(home + "/nodes");
-  if (!holds_work && nodes) (void)nodes->remove_tree(id.text);
+  return left && std::ranges::any_of(*left, [](const io::FileEntry& entry) {
+           return entry.path.find('/') != std::string::npos && !entry.path.starts_with('.');
+         });
 }
 
 }  // namespace
@@ -136,8 +131,25 @@ Status LocalProvider::stop(const model::NodeId& id) {
     }
     io::reap(agent->pid);
   }
-  remove_if_done(home_, id);
+  if (holds_work(paths)) TRY(sweep(paths));
+  const auto nodes = io::Root::open(home_ + "/nodes");
+  if (nodes) (void)nodes->remove_tree(id.text);
   return Done{};
+}
+
+/// Attempts whose end the server knows and that the agent did not come to remove before it died.
+/// What they are made of is the node's business.
+Status LocalProvider::sweep(const NodePaths& paths) const {
+  const io::ProcessIdentity sweeper =
+      TRY(io::spawn({.command = {executable_, "node", "--sweep", paths.work_root},
+                     .environment = agent_environment(),
+                     .working_directory = "/",
+                     .stdout_path = paths.log,
+                     .new_session = true}));
+  const bool has_ended = io::wait_for_end(sweeper, kTimeToEnd);
+  io::reap(sweeper.pid);
+  if (has_ended && !holds_work(paths)) return Done{};
+  return fail(Code::Unavailable, fmt::format("'{}' cannot be emptied", paths.work_root));
 }
 
 }  // namespace berth::target::local

@@ -21,8 +21,8 @@ struct NodePaths {
 
 /// Nodes as processes of this machine: `berth node`, in a session of its own so that it outlives
 /// the server. Each has <home>/nodes/<id>/ with its token (0600), its log and its process identity,
-/// by which a restarted server finds it again. Ending a node ends its agent only: work under way
-/// goes on, and the next agent of that id takes it over.
+/// by which a restarted server finds it again. An agent that dies leaves its work to the next one
+/// of that id; ending the node ends whatever is left of it, and removes its directory.
 class LocalProvider final : public NodeProvider {
  public:
   /// `home` is the state directory: the agent reads the server's address there, also after a
@@ -34,6 +34,8 @@ class LocalProvider final : public NodeProvider {
   Status stop(const model::NodeId& id) override;
 
  private:
+  Status sweep(const NodePaths& paths) const;
+
   std::string executable_;
   std::string home_;
 };

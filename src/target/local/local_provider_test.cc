@@ -17,6 +17,7 @@ class LocalProviderTest : public testing::Test {
     // Says it has begun only when all of it is written.
     EXPECT_TRUE(io::write_file(directory / "berth",
                                "#!/bin/sh\n"
+                               "if [ $2 = --sweep ]; then rm -r $3/ws/job || kill $$; exit; fi\n"
                                "{ echo \"$@\"; tr '\\0' '\\n' < /proc/$$/environ; } > $5/seen.tmp\n"
                                "mkfifo $5/never; mv $5/seen.tmp $5/seen\n"
                                "exec cat $5/never\n",
@@ -59,18 +60,27 @@ TEST_F(LocalProviderTest, ARepeatedStartLeavesTheNewTokenForTheNextDial) {
   EXPECT_EQ(*io::read_file(NodePaths(directory / "home", {"n1"}).token), "new");
 }
 
-TEST_F(LocalProviderTest, StoppingRemovesTheNodesDirectoryUnlessWorkLiesThere) {
+TEST_F(LocalProviderTest, StoppingHasTheNodeSweptAndRemovesItsDirectory) {
   const NodePaths paths(directory / "home", {"n1"});
   ASSERT_TRUE(provider.start({.id = {"n1"}, .token = "t"}));
   ASSERT_TRUE(io::make_directories(paths.work_root + "/ws/job/1"));
   ASSERT_TRUE(io::write_file(paths.work_root + "/ws/job/1/launch.json", "{}"));
 
   ASSERT_TRUE(provider.stop({"n1"}));
-  EXPECT_TRUE(io::read_file(paths.work_root + "/ws/job/1/launch.json"));
 
-  ASSERT_TRUE(io::Root::open(paths.work_root)->remove_tree("ws"));
-  ASSERT_TRUE(provider.stop({"n1"}));
   EXPECT_TRUE(provider.observe()->empty());
+}
+
+TEST_F(LocalProviderTest, WhatCannotBeSweptKeepsTheNode) {
+  const NodePaths paths(directory / "home", {"n1"});
+  ASSERT_TRUE(provider.start({.id = {"n1"}, .token = "t"}));
+  ASSERT_TRUE(io::make_directories(paths.work_root + "/ws/another/1"));
+  ASSERT_TRUE(io::write_file(paths.work_root + "/ws/another/1/launch.json", "{}"));
+
+  EXPECT_FALSE(provider.stop({"n1"}));
+
+  EXPECT_TRUE(io::read_file(paths.work_root + "/ws/another/1/launch.json"));
+  ASSERT_TRUE(io::Root::open(paths.work_root)->remove_tree("ws"));
 }
 
 TEST_F(LocalProviderTest, SaysWhenTheExecutableIsMissing) {
