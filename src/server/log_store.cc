@@ -162,6 +162,7 @@ Status LogStore::recover(const std::function<bool(const JobKey&, int)>& is_live)
         std::from_chars(name.data(), name.data() + name.size(), attempt);
         found.push_back({{{workspace.path().filename()}, job.path().filename()}, attempt});
       }
+      ::rmdir(job.path().c_str());  // A crash left it empty.
     }
   }
   for (const auto& [job, attempt] : found) {

@@ -2,6 +2,7 @@
 #include "server/log_store.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "io/temporary_directory.h"
 
@@ -58,6 +59,17 @@ TEST_F(LogStoreTest, ALogThatAServerLeftBehindGoesOnOrGoes) {
 
   EXPECT_EQ(next.append(key, 2, 0, ""), 4u);
   EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(LogStoreTest, AFolderThatACrashLeftEmptyGoes) {
+  ASSERT_TRUE(io::make_directories(directory / "live/ws/made"));
+  EXPECT_TRUE(logs.append(key, 2, 0, "one\n"));
+
+  LogStore next{directory / "live", objects, disk};
+  ASSERT_TRUE(next.recover([](const model::JobKey&, int) { return true; }));
+
+  EXPECT_NE(::access((directory / "live/ws/made").c_str(), F_OK), 0);
+  EXPECT_EQ(next.append(key, 2, 0, ""), 4u);
 }
 
 }  // namespace

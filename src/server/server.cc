@@ -118,6 +118,7 @@ class Server {
 
  private:
   Status open_state();
+  Status recover_logs();
   Status listen();
   void tick();
   void stop();
@@ -162,14 +163,25 @@ Status Server::start() {
   TRY(open_state());
   TRY(listen());
   TRY(plane_->start());
-  TRY(logs_->recover([this](const model::JobKey& job, int attempt) {
-    const auto found = plane_->state().jobs.find(job);
-    return found != plane_->state().jobs.end() && found->second.attempt == attempt;
-  }));
+  TRY(recover_logs());
   TRY(announce(options_.home, http_->port(), clock_));
   loop_.on_signal({SIGTERM, SIGINT}, [this](int) { stop(); });
   nodes_->reconcile();
   tick();
+  return Done{};
+}
+
+Status Server::recover_logs() {
+  const auto& jobs = plane_->state().jobs;
+  TRY(logs_->recover([&](const model::JobKey& job, int attempt) {
+    const auto found = jobs.find(job);
+    return found != jobs.end() && found->second.attempt == attempt;
+  }));
+  for (const auto& [key, job] : jobs) {
+    // Queued again, and the server before us died before it put away the log of the last attempt.
+    const bool was_taken = job.status == model::JobStatus::Queued && job.attempt > 0;
+    if (was_taken && logs_->open(key)) nodes_->attempt_taken(key, job.attempt);
+  }
   return Done{};
 }
 
