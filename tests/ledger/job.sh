@@ -17,7 +17,7 @@ mark() {
 exec 9>>"$marks.lock"
 flock --nonblock 9 || mark overlap
 read -r parent <"/proc/$PPID/comm"
-[ "$parent" = berth-shim ] && supervisor=$PPID
+case $parent in berth-shim | slurmstepd) supervisor=$PPID ;; esac
 mark start "${supervisor:-0}"
 if [ "$kind" = leaves ]; then
   setsid sleep 1000 &
