@@ -2,11 +2,10 @@
 """The Berth that is killed: its processes by what they are, and what is left of it."""
 
 import contextlib
-import ctypes
 import json
 import os
 import pathlib
-import signal
+import shlex
 import socket
 import subprocess
 import time
@@ -17,12 +16,6 @@ from harness import eventually
 
 HANG = 120  # seconds; for hangs, not for speed
 FLAGS = ("--port", "0", "--slots", "3", "--node-idle", "2", "--max-preemptions", "100000")
-
-
-def die_with_parent():
-    """In the child: a ledger that is killed takes its server with it, and the nodes go by themselves."""
-    PR_SET_PDEATHSIG = 1
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 class ControlGroup:
@@ -50,10 +43,11 @@ class ControlGroup:
             if file_system.startswith("cgroup") and is_ours and front.split()[3] == "/":
                 yield front.split()[4]
 
-    def enter(self):
-        for directory in self.directories:
-            with contextlib.suppress(OSError):
-                (directory / "cgroup.procs").write_text("0")
+    def inside(self, words):
+        """The words of a command that enters the group and then becomes `words`. It dies with the ledger's main
+        thread. All by programs: Python must not run between fork and exec while other threads do."""
+        enter = "".join(f"echo 0 >{shlex.quote(str(directory / 'cgroup.procs'))}; " for directory in self.directories)
+        return ["setpriv", "--pdeathsig", "KILL", "sh", "-c", f"{enter}exec {shlex.join(map(str, words))}"]
 
     def left(self):
         """Groups below; the one they share, 'berth', is made once and stays."""
@@ -76,13 +70,9 @@ class Home:
         self.server, self.ports = None, set()
 
     def start(self):
-        def prepare():
-            die_with_parent()
-            self.group.enter()
-
         with open(self.folder / "server.log", "ab") as log:
-            self.server = subprocess.Popen([harness.BINARY, "server", *FLAGS], env=self.berth.environment, cwd="/",
-                                           stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=prepare)
+            self.server = subprocess.Popen(self.group.inside([harness.BINARY, "server", *FLAGS]), cwd="/",
+                                           env=self.berth.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         eventually(self.is_announced, HANG, "the server")
 
     def is_announced(self):
