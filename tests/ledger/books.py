@@ -34,6 +34,7 @@ class Run:
     supervisor: int  # 0: dead before the first mark
     started: float
     last: float
+    ticks: int = 0
     code: int | None = None  # it came to its end
 
 
@@ -49,6 +50,7 @@ class Entry:
     cancel_asked: bool = False
     found: int | None = None  # the HTTP status of the last look
     listed: int = 0
+    log: str | None = None
     runs: list = dataclasses.field(default_factory=list)
     stray: list = dataclasses.field(default_factory=list)  # marks that contradict each other
 
@@ -90,6 +92,7 @@ def read_marks(entry, lines):
         if run.code is not None:
             entry.stray.append(f"'{what}' of attempt {run.attempt} after its end")
         run.last = at
+        run.ticks += what == "tick"
         if what == "end":
             run.code = int(words[4])
 
@@ -131,6 +134,8 @@ def take_about_job(entry, what, line):
         entry.found = line["status"]
     elif what == "listed":
         entry.listed += 1
+    elif what == "log":
+        entry.log = line["text"]
 
 
 def left_daemons(folder):

@@ -13,6 +13,7 @@ BLUR = 0.02
 # The longest from a command's first instruction to its first mark; process numbers come round again.
 SLOW_START = 20
 CHARGES = ("lost", "doubled", "stuck", "run twice", "overlapping", "two ends", "wrong end", "after its end",
+           "wrong log",
            "answered wrongly", "left over", "incident")
 
 Finding = collections.namedtuple("Finding", "charge job text")
@@ -108,6 +109,15 @@ class Judge:
         wrong = self.wrong_end(entry, ends[-1])
         if wrong:
             self.charge("wrong end", entry.job, wrong)
+        elif entry.log is not None and entry.runs and entry.runs[-1].code is not None:
+            self.judge_log(entry, entry.runs[-1], ends[-1])
+
+    def judge_log(self, entry, run, end):
+        """Of a run that came to its end, every line it wrote; it prints one for each tick."""
+        expected = "".join(f"tick {number}\n" for number in range(run.ticks))
+        is_its_own_end = end["status"] == "Completed" or "exited with code" in end["message"]
+        if is_its_own_end and entry.log != expected:
+            self.charge("wrong log", entry.job, f"{len(entry.log)} bytes instead of {len(expected)}")
 
     def wrong_end(self, entry, end):
         status, message = end["status"], end["message"]

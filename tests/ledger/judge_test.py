@@ -252,6 +252,17 @@ def test_a_cancel_may_come_too_late_but_never_out_of_nowhere(planted):
     assert planted.charges() == ["wrong end"]
 
 
+def test_a_log_with_a_gap_or_a_repeat_is_found(planted):
+    planted.job()
+    planted.marks(*run(1, 40, 2, end=3))
+    planted.note("log", job="j", text="tick 0\n")
+    assert planted.charges() == []
+
+    for text in ("", "tick 0\ntick 0\n"):
+        planted.note("log", job="j", text=text)
+        assert planted.charges() == ["wrong log"]
+
+
 def test_everything_that_is_left_over_is_named(planted):
     for kind in ("process", "control group", "node", "directory", "port", "daemon"):
         planted.note("left", kind=kind, name="x")

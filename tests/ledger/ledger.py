@@ -80,6 +80,7 @@ def settle(home, folder, book):
         time.sleep(0.05 if waiting else 0)
     for job in list_all(door):
         book.note("listed", job=job)
+        book.note("log", job=job, text=home.berth.live_log(job).decode(errors="replace"))
     door.close()
 
 
