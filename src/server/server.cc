@@ -88,17 +88,52 @@ void tell_starter(int fd, const std::string& line) {
   ::close(fd);
 }
 
-/// Who holds the state directory, for the message of the one that came second.
-std::string describe_holder(const std::string& home) {
+/// The server that announced itself last; nobody when it was stopped in good order.
+struct Holder {
+  io::ProcessIdentity process{};
+  std::int64_t port = 0;
+};
+
+std::optional<Holder> find_holder(const std::string& home) {
   const auto text = io::read_file(home + "/server.json");
   const auto facts = text ? record::parse(*text) : fail(Code::NotFound, "");
-  if (!facts || !facts->is_object()) return "another Berth server";
+  if (!facts || !facts->is_object()) return std::nullopt;
   const auto& object = facts->get_object();
   const auto number = [&](const char* key) {
     const auto* value = object.if_contains(key);
     return value != nullptr && value->is_int64() ? value->get_int64() : 0;
   };
-  return fmt::format("a Berth server (pid {}, port {})", number("pid"), number("port"));
+  return Holder{
+      {static_cast<pid_t>(number("pid")), static_cast<std::uint64_t>(number("start_ticks"))},
+      number("port")};
+}
+
+Error already_runs(const std::string& home) {
+  const auto holder = find_holder(home);
+  const std::string who =
+      holder ? fmt::format("a Berth server (pid {}, port {})", holder->process.pid, holder->port)
+             : "another Berth server";
+  return {Code::Conflict,
+          fmt::format("{} already runs on {}; stop it with 'berth server stop', or use another "
+                      "state directory (--home or BERTH_HOME)",
+                      who, home)};
+}
+
+/// One that was killed has its lock for a moment more: until the kernel has taken it apart, and
+/// until a node that it was just starting has let go of what it inherited.
+Result<io::FileLock> take_state_directory(const ServerOptions& options) {
+  const std::string path = options.home + "/lock";
+  Result<io::FileLock> lock = io::FileLock::try_lock(path);
+  if (lock || lock.error().code != Code::Conflict) return lock;
+  const auto holder = find_holder(options.home);
+  // A command line that starts us has found nobody who answers.
+  const bool is_about_to_go = options.is_background || !holder || !io::is_alive(holder->process);
+  if (is_about_to_go) {
+    log::info("waiting for the lock of a server that is gone");
+    lock = io::FileLock::lock_within(path, kPatience);
+  }
+  if (!lock && lock.error().code == Code::Conflict) return fail(already_runs(options.home));
+  return lock;
 }
 
 /// Everything of one server process, in the order it is made; torn down the other way round.
@@ -147,19 +182,7 @@ class Server {
 
 Status Server::start() {
   TRY(io::make_directories(options_.home));
-  // A command line that starts us has found nobody who answers: then the holder is about to be
-  // gone.
-  const Duration patience = options_.is_background ? kPatience : Duration(0);
-  Result<io::FileLock> lock = io::FileLock::lock_within(options_.home + "/lock", patience);
-  if (!lock && lock.error().code == Code::Conflict) {
-    return fail(
-        Code::Conflict,
-        fmt::format("{} already runs on {}; stop it with 'berth server stop', or use another "
-                    "state directory (--home or BERTH_HOME)",
-                    describe_holder(options_.home), options_.home));
-  }
-  if (!lock) return fail(lock.error());
-  lock_ = *std::move(lock);
+  lock_ = TRY(take_state_directory(options_));
   TRY(open_state());
   TRY(listen());
   TRY(plane_->start());

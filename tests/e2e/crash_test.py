@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """kill -9 at bad moments: nothing is lost, nothing runs twice, nothing is left behind."""
 
+import fcntl
 import signal
 
 import pytest
@@ -146,6 +147,25 @@ def test_what_was_acknowledged_before_a_crash_is_there_afterwards(berth):
 
     for name in acknowledged:
         berth.wait(name, "Completed")
+
+
+def test_a_server_waits_for_the_lock_that_its_killed_predecessor_left(berth):
+    """A process that the old one was just starting has a copy of it for a moment."""
+    first = berth.start_server()
+    with open(berth.home / "lock", "rb") as lock:
+        kill(first.pid)
+        first.wait()
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        log = open(berth.folder / "server.log", "ab")
+        second = berth.popen("server", "--port", "0", stdout=log, stderr=log)
+        text = lambda: (berth.folder / "server.log").read_text()  # noqa: E731
+        eventually(lambda: "waiting for the lock" in text() or second.poll() is not None, what="the second server")
+        assert second.poll() is None, text()
+
+    eventually(lambda: text().count("answers on") == 2 or second.poll() is not None, what="the lock")
+
+    assert second.poll() is None, text()
+    assert berth.server_pid() == second.pid
 
 
 def test_uploads_cut_off_by_a_crash_leave_no_temporary_files(berth):
