@@ -21,6 +21,8 @@ CROWD = 16
 class Door:
     """One client's way to whatever server there is at the moment."""
 
+    given_up = threading.Event()  # by the ledger: no server will come any more
+
     def __init__(self, home):
         self.home = home
         self.connection = None
@@ -50,7 +52,7 @@ class Door:
     def insist(self, method, below, body=None):
         """Asks until a server answers and has room."""
         until = time.monotonic() + 10 * PATIENCE
-        while time.monotonic() < until:
+        while time.monotonic() < until and not self.given_up.is_set():
             answer = self.ask(method, below, body)
             if answer and answer[0] != 503:
                 return answer
@@ -109,7 +111,6 @@ class Client(threading.Thread):
                 self.follow(most=self.OPEN)
         except Exception as trouble:  # A client that gives up must not look like one that is content.
             self.trouble = trouble
-            raise
         finally:
             self.door.close()
 

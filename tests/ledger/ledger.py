@@ -32,13 +32,13 @@ import plan  # noqa: E402
 from home import HANG, Home  # noqa: E402
 
 CLIENTS = 6
-MARK_SIZE = 2  # nodes of the cluster
+NODES = 2  # of the cluster
 
 
 def make_cluster(door):
     body = {"location": "local", "properties": {"computeType": "AmlCompute", "properties": {
         "vmSize": "Standard_DS1_v2",
-        "scaleSettings": {"minNodeCount": 0, "maxNodeCount": MARK_SIZE, "nodeIdleTimeBeforeScaleDown": "PT1S"}}}}
+        "scaleSettings": {"minNodeCount": 0, "maxNodeCount": NODES, "nodeIdleTimeBeforeScaleDown": "PT1S"}}}}
     status, said = door.insist("PUT", "/computes/pool?api-version=2024-10-01", body)
     assert status in (200, 201, 202), said
 
@@ -55,6 +55,9 @@ def play(home, options, book):
             time.sleep(kill.pause)
             counts["processes"] += home.kill(kill, book)
             counts[kill.kind] += 1
+    except BaseException:
+        clients.Door.given_up.set()
+        raise
     finally:
         stop.set()
         for client in crowd:
