@@ -118,9 +118,12 @@ def settle(cluster, folder, book):
         time.sleep(0.2)
     waiting = {name: state for _, state, name in now}
     ledger = books.read(folder)
+    excuses = judge.Judge(ledger)
     for job, entry in ledger.entries.items():
         end = next((run.code for run in reversed(entry.runs) if run.code is not None), None)
-        is_known = job in waiting or end is not None
+        # With its supervisor killed it may have failed, and finished jobs are not kept.
+        may_have_failed = entry.runs and excuses.is_excused(entry.runs[-1])
+        is_known = job in waiting or end is not None or may_have_failed
         book.note("found", job=job, status=200 if is_known else 404)
         if not is_known:
             continue
@@ -128,7 +131,7 @@ def settle(cluster, folder, book):
         if job in waiting:
             book.note("told", job=job, status=waiting[job].capitalize(), message="")
         else:
-            book.note("told", job=job, status="Failed" if end else "Completed",
+            book.note("told", job=job, status="Completed" if end == 0 else "Failed",
                       message=f"exited with code {end}" if end else "")
     if not waiting:
         for pid in steps(cluster):
