@@ -131,6 +131,14 @@ def test_a_repeat_must_not_be_refused(planted):
     assert planted.charges() == ["answered wrongly"]
 
 
+def test_a_submit_is_answered_by_yes_or_conflict(planted):
+    planted.job()
+    planted.note("put", 1.2, job="j", body="a", status=500, made=None, text="oh")
+    planted.marks(*run(1, 40, 2, end=3))
+
+    assert planted.charges() == ["answered wrongly"]
+
+
 @pytest.mark.parametrize("target", plan.TARGETS)
 def test_a_run_that_was_complete_must_not_be_followed_by_another(planted, target):
     planted.job(target=target)
@@ -164,6 +172,30 @@ def test_a_supervisor_that_was_killed_at_another_job_is_no_excuse(planted):
     planted.kill(4.5, SUPERVISOR)
 
     assert planted.charges() == ["run twice"]
+
+
+def test_the_death_of_another_supervisor_is_no_excuse(planted):
+    planted.job(target="pool")
+    planted.kill(2.0, OTHER)
+    planted.marks(*run(1, 40, 2), *run(2, 41, 4, end=5, supervisor=OTHER))
+
+    assert planted.charges() == ["run twice"]
+
+
+def test_a_cluster_never_says_lost(planted):
+    planted.job(target="pool", status="Failed", message=LOST)
+    planted.kill(2.5, SUPERVISOR)
+    planted.marks(*run(1, 40, 2))
+
+    assert planted.charges() == ["wrong end"]
+
+
+@pytest.mark.parametrize("killed_at, charges", [(5.0, []), (0.5, ["wrong end"]), (25.0, ["wrong end"])])
+def test_one_that_never_began_is_lost_only_by_a_kill_while_it_was_there(planted, killed_at, charges):
+    planted.job(status="Failed", message=LOST)
+    planted.kill(killed_at, SUPERVISOR)
+
+    assert planted.charges() == charges
 
 
 def test_on_local_a_killed_supervisor_fails_the_job_and_it_does_not_run_again(planted):
