@@ -21,7 +21,7 @@ bool is_sha256_hex(const std::string& text) {
 /// Object names come from the database as well: they must never become a path of another kind.
 Status check_name(const std::string& sha256_hex) {
   if (is_sha256_hex(sha256_hex)) return Done{};
-  return fail(Code::Internal, fmt::format("'{}' is not the name of an object", sha256_hex));
+  return fail(Code::NotFound, fmt::format("'{}' is not the name of an object", sha256_hex));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <thread>
 
@@ -136,6 +137,16 @@ Result<io::FileLock> take_state_directory(const ServerOptions& options) {
   return lock;
 }
 
+/// Nothing is tidied up: that would write to the disk that has just failed. What was acknowledged
+/// is on it, running work goes on, and the next server begins with the last good commit.
+[[noreturn]] void end_at_once(const Error& why) {
+  log::error(
+      "the disk cannot be trusted: {}. This server ends; nothing that was acknowledged rests "
+      "on what failed",
+      why.message);
+  std::_Exit(1);
+}
+
 /// Everything of one server process, in the order it is made; torn down the other way round.
 class Server {
  public:
@@ -217,7 +228,7 @@ Status Server::open_state() {
     std::filesystem::remove(left.path(), ignored);
   }
   objects_ = TRY(io::ObjectStore::open(home + "/objects"));
-  store_ = TRY(store::Store::open(home, loop_, *objects_));
+  store_ = TRY(store::Store::open(home, loop_, *objects_, end_at_once));
   disk_ = std::make_unique<io::ThreadOffload>(loop_, 4);
   providers_ = std::make_unique<Providers>(
       [executable = TRY(io::own_executable()), home, id = secrets_.id](const model::Site& site) {

@@ -15,7 +15,10 @@ Code code_of(sqlite3* database, int result) {
   const int primary = result & 0xff;
   if (primary == SQLITE_FULL) return Code::OutOfSpace;
   if (primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB) return Code::Internal;
+  // After a sync that failed nobody knows what is on the disk, whatever the reason was.
+  if (result == SQLITE_IOERR_FSYNC || result == SQLITE_IOERR_DIR_FSYNC) return Code::Internal;
   const int error_number = database == nullptr ? 0 : sqlite3_system_errno(database);
+  if (primary == SQLITE_IOERR && error_number == EIO) return Code::Internal;
   const bool no_room = error_number == ENOSPC || error_number == EDQUOT;
   return primary == SQLITE_IOERR && no_room ? Code::OutOfSpace : Code::Unavailable;
 }
@@ -33,6 +36,11 @@ int bind(sqlite3_stmt* statement, int index, const Value& value) {
   // A null pointer would bind NULL instead of an empty text.
   return sqlite3_bind_text64(statement, index, text.data() == nullptr ? "" : text.data(),
                              text.size(), SQLITE_STATIC, SQLITE_UTF8);
+}
+
+int note_log_pages(void* pages, sqlite3*, const char*, int count) {
+  *static_cast<int*>(pages) = count;
+  return SQLITE_OK;
 }
 
 }  // namespace
@@ -74,6 +82,7 @@ Result<Database> Database::open(const std::string& path, Mode mode) {
     return fail(std::move(error));
   }
   sqlite3_extended_result_codes(raw, 1);
+  sqlite3_wal_hook(raw, note_log_pages, database.log_pages_.get());
   sqlite3_busy_timeout(raw, 5'000);
   return database;
 }
@@ -128,8 +137,12 @@ Result<std::int64_t> Database::integer(std::string_view sql, Values values,
 
 bool Database::in_transaction() const { return sqlite3_get_autocommit(database_.get()) == 0; }
 
-void Database::checkpoint() {
-  sqlite3_wal_checkpoint_v2(database_.get(), nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
+Status Database::checkpoint(Checkpoint how) {
+  const int mode =
+      how == Checkpoint::Truncate ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE;
+  const int result = sqlite3_wal_checkpoint_v2(database_.get(), nullptr, mode, nullptr, nullptr);
+  if (result == SQLITE_OK) return Done{};
+  return failure(database_.get(), sqlite3_extended_errcode(database_.get()));
 }
 
 }  // namespace berth::store

@@ -74,8 +74,12 @@ class Database {
 
   /// Whether a transaction is open: SQLite rolls back by itself after some failures.
   bool in_transaction() const;
-  /// Moves the log into the database file and empties it, if nobody is in the way.
-  void checkpoint();
+  enum class Checkpoint { Passive, Truncate };
+  /// Moves the log into the database file, as far as nobody is in the way; Truncate also empties
+  /// it.
+  Status checkpoint(Checkpoint how);
+  /// How long the log was after the last commit.
+  int log_pages() const { return *log_pages_; }
 
  private:
   struct Close {
@@ -90,6 +94,7 @@ class Database {
   Result<sqlite3_stmt*> prepared(std::string_view sql);
   Result<Cursor> start(std::string_view sql, std::span<const Value> values);
 
+  std::unique_ptr<int> log_pages_ = std::make_unique<int>(0);  // SQLite keeps its address.
   std::unique_ptr<sqlite3, Close> database_;
   std::map<std::string, Prepared, std::less<>> statements_;  // After: finalized before the close.
 };

@@ -19,14 +19,14 @@ Status make_file(const std::string& path) {
   return fail(io::error_from_errno(errno, fmt::format("open '{}'", path)));
 }
 
-/// FULL: a commit is on disk when it returns. The log is emptied every 16 MiB, so that the cost of
-/// doing so is spread over many commits.
+/// FULL: a commit is on disk when it returns. The writer looks after the length of the log itself:
+/// SQLite would not say when that fails.
 Result<Database> open_writer(const std::string& path) {
   TRY(make_file(path));
   Database database = TRY(Database::open(path, Database::Mode::ReadWrite));
   TRY(
       database.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
-                       "PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864;"));
+                       "PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 67108864;"));
   TRY(migrate(database));
   return database;
 }
@@ -37,43 +37,68 @@ Result<Database> open_reader(const std::string& path) {
   return database;
 }
 
-}  // namespace
+struct Connections {
+  Database writer;
+  Database reader;
+};
 
-Result<std::unique_ptr<Store>> Store::open(const std::string& directory, io::Loop& loop,
-                                           const io::ObjectStore& objects) {
-  return TRY(SqliteStore::open(directory, loop, objects));
-}
-
-Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const std::string& directory, io::Loop& loop,
-                                                       const io::ObjectStore& objects) {
-  TRY(io::make_directories(directory));
-  const std::string path = directory + "/berth.db";
+Result<Connections> connect(const std::string& directory, const std::string& path) {
   TRY(check_version(path));
   Database writer = TRY(open_writer(path));
   TRY(io::sync_directory(directory));
-  Database reader = TRY(open_reader(path));
-  return std::unique_ptr<SqliteStore>(
-      new SqliteStore(std::move(reader), std::move(writer), loop, objects));
+  return Connections{std::move(writer), TRY(open_reader(path))};
 }
 
-SqliteStore::SqliteStore(Database reader, Database writer, io::Loop& loop,
-                         const io::ObjectStore& objects)
-    : reader_(std::move(reader)), writer_(std::move(writer), loop, objects) {}
+/// A server must not go on with half of what it knew, nor make the damage worse.
+template <typename T>
+Result<T> with_advice(Result<T> result, const std::string& path) {
+  if (result || result.error().code != Code::Internal) return result;
+  return fail(Code::Internal,
+              fmt::format("'{}' is damaged and was left as it is: {}. Restore a backup, or salvage "
+                          "what can be read with \"sqlite3 '{}' .recover\"; docs/reliability.md "
+                          "says how",
+                          path, result.error().message, path));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Store>> Store::open(const std::string& directory, io::Loop& loop,
+                                           const io::ObjectStore& objects, Broken on_broken) {
+  return TRY(SqliteStore::open(directory, loop, objects, std::move(on_broken)));
+}
+
+Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const std::string& directory, io::Loop& loop,
+                                                       const io::ObjectStore& objects,
+                                                       Broken on_broken) {
+  TRY(io::make_directories(directory));
+  const std::string path = directory + "/berth.db";
+  Connections connections = TRY(with_advice(connect(directory, path), path));
+  auto writer =
+      std::make_unique<Writer>(std::move(connections.writer), loop, objects, std::move(on_broken));
+  return std::unique_ptr<SqliteStore>(
+      new SqliteStore(path, std::move(connections.reader), std::move(writer)));
+}
+
+SqliteStore::SqliteStore(std::string path, Database reader, std::unique_ptr<Writer> writer)
+    : path_(std::move(path)), reader_(std::move(reader)), writer_(std::move(writer)) {}
 
 void SqliteStore::commit(Batch batch, Committed done) {
   const std::uint64_t number = overlay_->add(batch);
-  writer_.submit(std::move(batch),
-                 [overlay = overlay_, number, done = std::move(done)](const Status& status) {
-                   overlay->settle(number);
-                   if (done) done(status);
-                 });
+  writer_->submit(std::move(batch),
+                  [overlay = overlay_, number, done = std::move(done)](const Status& status) {
+                    overlay->settle(number);
+                    if (done) done(status);
+                  });
 }
 
-Result<core::State> SqliteStore::load() {
-  // One snapshot for all tables.
+Result<core::State> SqliteStore::load() { return with_advice(load_snapshot(), path_); }
+
+/// One snapshot for all tables.
+Result<core::State> SqliteStore::load_snapshot() {
   TRY(reader_.run("BEGIN"));
   Result<core::State> state = load_rows();
-  TRY(reader_.run("COMMIT"));
+  const Status ended = reader_.run("COMMIT");
+  if (state && !ended) return fail(ended.error());
   return state;
 }
 

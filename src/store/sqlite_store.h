@@ -14,11 +14,12 @@ namespace berth::store {
 class SqliteStore final : public Store {
  public:
   static Result<std::unique_ptr<SqliteStore>> open(const std::string& directory, io::Loop& loop,
-                                                   const io::ObjectStore& objects);
+                                                   const io::ObjectStore& objects,
+                                                   Broken on_broken = {});
 
   void commit(Batch batch, Committed done) override;
-  void resume() override { writer_.resume(); }
-  void flush() override { writer_.drain(); }
+  void resume() override { writer_->resume(); }
+  void flush() override { writer_->drain(); }
 
   Result<core::State> load() override;
   Result<std::int64_t> last_sequence() override;
@@ -44,17 +45,19 @@ class SqliteStore final : public Store {
   Result<std::vector<Block>> blocks(const BlobKey& key) override;
 
   /// How many transactions were committed: fewer than batches, when many came at once.
-  std::uint64_t transactions() const { return writer_.transactions(); }
+  std::uint64_t transactions() const { return writer_->transactions(); }
 
  private:
-  SqliteStore(Database reader, Database writer, io::Loop& loop, const io::ObjectStore& objects);
+  SqliteStore(std::string path, Database reader, std::unique_ptr<Writer> writer);
 
+  Result<core::State> load_snapshot();
   Result<core::State> load_rows();
 
+  std::string path_;
   Database reader_;
   /// Shared with the callbacks of commits, which may outlive the store in the loop's queue.
   std::shared_ptr<Overlay> overlay_ = std::make_shared<Overlay>();
-  Writer writer_;
+  std::unique_ptr<Writer> writer_;
 };
 
 }  // namespace berth::store

@@ -147,11 +147,14 @@ struct BlobQuery {
 class Store {
  public:
   using Committed = std::function<void(Status)>;
+  using Broken = std::function<void(const Error&)>;
 
   /// Opens or makes <directory>/berth.db and migrates it forward. A database of a newer version is
-  /// refused and left untouched. Callbacks of commit() run on `loop`.
+  /// refused and left untouched, and so is one that is damaged. Callbacks of commit() run on
+  /// `loop`, and so does `on_broken`: a sync failed, or the disk gave back something else than it
+  /// was given. Nothing is written from then on, and only a new process may trust what is there.
   static Result<std::unique_ptr<Store>> open(const std::string& directory, io::Loop& loop,
-                                             const io::ObjectStore& objects);
+                                             const io::ObjectStore& objects, Broken on_broken = {});
   virtual ~Store() = default;
 
   virtual void commit(Batch batch, Committed done) = 0;

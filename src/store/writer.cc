@@ -24,6 +24,13 @@ Status for_each_object(const Batch& batch, Visit visit) {
   return Done{};
 }
 
+/// The log is moved into the database every 16 MiB, so that the cost is spread over many commits.
+constexpr int kLogPages = 4000;
+
+/// A sync that failed, an I/O error, a damaged database. What the kernel could not write it may
+/// have forgotten: a later sync that succeeds says nothing, so nothing is tried again.
+bool is_of_the_disk(const Error& error) { return error.code == Code::Internal; }
+
 /// Callers can act on a full disk; everything else may pass.
 Error as_refusal(Error error) {
   if (error.code != Code::OutOfSpace) error.code = Code::Unavailable;
@@ -32,8 +39,13 @@ Error as_refusal(Error error) {
 
 }  // namespace
 
-Writer::Writer(Database database, io::Loop& loop, const io::ObjectStore& objects)
-    : database_(std::move(database)), loop_(loop), objects_(objects), thread_([this] { work(); }) {}
+Writer::Writer(Database database, io::Loop& loop, const io::ObjectStore& objects,
+               Store::Broken on_broken)
+    : database_(std::move(database)),
+      loop_(loop),
+      objects_(objects),
+      on_broken_(std::move(on_broken)),
+      thread_([this] { work(); }) {}
 
 Writer::~Writer() {
   {
@@ -89,17 +101,15 @@ Writer::Group Writer::take() {
 void Writer::settle(Group group) {
   if (!group.front().resumes) return settle_batches(std::move(group));
   // With a full disk, an emptied log is room to go on with.
-  if (failure_) database_.checkpoint();
+  if (is_broken_) return;
+  if (failure_) (void)database_.checkpoint(Database::Checkpoint::Truncate);
   failure_.reset();
 }
 
 void Writer::settle_batches(Group group) {
   if (!failure_) {
     const Status committed = commit(group);
-    if (!committed) {
-      failure_ = as_refusal(committed.error());
-      log::error("commit failed: {}", failure_->message);
-    }
+    if (!committed) refuse_from_now_on(committed.error());
   }
   const Status outcome = failure_ ? Status(fail(*failure_)) : Status(Done{});
   auto settled = std::make_shared<Group>(std::move(group));
@@ -108,6 +118,14 @@ void Writer::settle_batches(Group group) {
       if (item.done) item.done(outcome);
     }
   });
+}
+
+void Writer::refuse_from_now_on(const Error& error) {
+  log::error("commit failed: {}", error.message);
+  failure_ = as_refusal(error);
+  is_broken_ = is_of_the_disk(error);
+  if (!is_broken_ || !on_broken_) return;
+  loop_.post([broken = on_broken_, error] { broken(error); });
 }
 
 Status Writer::commit(const Group& group) {
@@ -121,6 +139,14 @@ Status Writer::commit(const Group& group) {
     return written;
   }
   ++transactions_;
+  return shorten_log();
+}
+
+/// Without room for it the log only grows.
+Status Writer::shorten_log() {
+  if (database_.log_pages() < kLogPages) return Done{};
+  const Status shortened = database_.checkpoint(Database::Checkpoint::Passive);
+  if (!shortened && is_of_the_disk(shortened.error())) return shortened;
   return Done{};
 }
 

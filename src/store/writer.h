@@ -27,7 +27,10 @@ namespace berth::store {
 /// owns. What the two threads share is the queue below, under its mutex, and the counter.
 class Writer {
  public:
-  Writer(Database database, io::Loop& loop, const io::ObjectStore& objects);
+  /// `on_broken` is called on the loop, once, when the disk cannot be trusted any more: before
+  /// anybody hears of the commit that failed. From then on every batch is refused.
+  Writer(Database database, io::Loop& loop, const io::ObjectStore& objects,
+         Store::Broken on_broken);
   ~Writer();  ///< Runs the queue dry first.
 
   void submit(Batch batch, Store::Committed done);
@@ -50,7 +53,9 @@ class Writer {
   Group take();
   void settle(Group group);
   void settle_batches(Group group);
+  void refuse_from_now_on(const Error& error);
   Status commit(const Group& group);
+  Status shorten_log();
   Status sync_objects(const Group& group) const;
   Status write_rows(const Group& group);
 
@@ -58,7 +63,10 @@ class Writer {
   RowWriter rows_{database_};
   io::Loop& loop_;
   const io::ObjectStore& objects_;
-  std::optional<Error> failure_{};  ///< Of the writing thread only: set until resumed.
+  Store::Broken on_broken_;
+  // Of the writing thread only:
+  std::optional<Error> failure_{};  ///< Set until resumed.
+  bool is_broken_ = false;          ///< Then it is not.
   std::atomic<std::uint64_t> transactions_{0};
 
   std::mutex mutex_;
