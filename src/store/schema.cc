@@ -138,9 +138,9 @@ Status check_version(const std::string& path) {
                   path, version, kVersion, schema_version()));
 }
 
-Status migrate(Database& database) {
-  for (std::int64_t version = TRY(database.integer("PRAGMA user_version"));
-       version < schema_version(); ++version) {
+Status migrate(Database& database, std::int64_t to) {
+  for (std::int64_t version = TRY(database.integer("PRAGMA user_version")); version < to;
+       ++version) {
     TRY(run_step(database, version));
   }
   return Done{};

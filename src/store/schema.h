@@ -16,7 +16,7 @@ std::int64_t schema_version();
 /// fine.
 Status check_version(const std::string& path);
 
-/// Brings the tables up to schema_version(), each step in a transaction of its own.
-Status migrate(Database& database);
+/// Brings the tables up to that version, each step in a transaction of its own.
+Status migrate(Database& database, std::int64_t to = schema_version());
 
 }  // namespace berth::store

@@ -7,6 +7,7 @@
 
 #include "io/file.h"
 #include "store/documents.h"
+#include "store/log_check.h"
 #include "store/schema.h"
 
 namespace berth::store {
@@ -28,6 +29,9 @@ Result<Database> open_writer(const std::string& path) {
       database.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
                        "PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 67108864;"));
   TRY(migrate(database));
+  // A log begins anew with every server: what a crash left at its end cannot add up (log_check.h).
+  const Status emptied = database.checkpoint(Database::Checkpoint::Truncate);
+  if (!emptied && emptied.error().code == Code::Internal) return fail(emptied.error());
   return database;
 }
 
@@ -43,6 +47,7 @@ struct Connections {
 };
 
 Result<Connections> connect(const std::string& directory, const std::string& path) {
+  TRY(check_log(path + "-wal"));
   TRY(check_version(path));
   Database writer = TRY(open_writer(path));
   TRY(io::sync_directory(directory));

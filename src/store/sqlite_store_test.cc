@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -48,6 +49,28 @@ TEST_F(StoreTest, ReopenedItHoldsWhatWasCommitted) {
   core::check_invariants(state);
   EXPECT_EQ(store->job({{"w"}, "over"}).value()->status, JobStatus::Completed);
   EXPECT_FALSE(store->job({{"w"}, "unknown"}).value());
+}
+
+TEST_F(StoreTest, TenThousandQueuedJobsComeBackInTheirOrder) {
+  constexpr std::int64_t kJobs = 10'000;
+  Batch batch;
+  for (std::int64_t number = 1; number <= kJobs; ++number) {
+    model::Job queued = job(number, "j" + std::to_string(number));
+    queued.spec.priority = static_cast<int>(1 + number * 7 % 3);
+    batch.push_back(PutJob{queued});
+  }
+  commit(std::move(batch));
+
+  reopen();
+
+  const core::State state = store->load().value();
+  ASSERT_EQ(state.queue.size(), static_cast<std::size_t>(kJobs));
+  std::pair before{-4, std::int64_t{0}};
+  for (const core::QueueEntry& entry : state.queue) {
+    const std::pair place{-state.jobs.at(entry.job).spec.priority, entry.sequence};
+    EXPECT_LT(before, place);
+    before = place;
+  }
 }
 
 TEST_F(StoreTest, AJobThatEndsIsNotLoadedAgain) {
@@ -268,6 +291,44 @@ TEST_F(StoreTest, ADatabaseOfANewerVersionIsRefusedAndLeftAsItIs) {
   EXPECT_NE(refused.error().message.find("schema version 99"), std::string::npos);
   EXPECT_NE(refused.error().message.find(std::to_string(schema_version())), std::string::npos);
   EXPECT_EQ(bytes_of(path), before);
+}
+
+/// As Berth 0.0 left it, with a job that runs: its documents have a node where they now have
+/// members.
+constexpr const char* kFirstVersionRows = R"(
+INSERT INTO workspaces (id, doc) VALUES ('w', '{"id":"w","name":"default"}');
+INSERT INTO nodes (id, doc) VALUES ('local', '{"id":"local","target":"local","status":"Ready"}');
+INSERT INTO jobs (sequence, workspace, name, live, archived, type, experiment, tags, doc) VALUES
+  (1, 'w', 'runs', 1, 0, 'Command', 'Default', '{}', '{"key":{"workspace":"w","name":"runs"},
+   "sequence":1,"status":"Running","attempt":2,"node":"local","modified_at":1700000000000}'),
+  (2, 'w', 'waits', 1, 0, 'Command', 'Default', '{}',
+   '{"key":{"workspace":"w","name":"waits"},"sequence":2,"status":"Queued"}'),
+  (3, 'w', 'over', 0, 0, 'Command', 'Default', '{}',
+   '{"key":{"workspace":"w","name":"over"},"sequence":3,"status":"Completed"}');
+INSERT INTO meta (key, value) VALUES ('last_sequence', 3);
+)";
+
+TEST_F(StoreTest, ADatabaseOfTheFirstVersionIsBroughtForwardWithItsJobs) {
+  store.reset();
+  const std::string path = directory() + "/berth.db";
+  std::filesystem::remove(path);
+  {
+    Database database = Database::open(path, Database::Mode::ReadWrite).value();
+    ASSERT_TRUE(migrate(database, 1));
+    ASSERT_TRUE(database.execute(kFirstVersionRows));
+  }
+
+  reopen();
+
+  const core::State state = store->load().value();
+  ASSERT_EQ(state.jobs.size(), 2u);
+  const model::Job& runs = state.jobs.at({{"w"}, "runs"});
+  EXPECT_EQ(runs.attempt, 2);
+  ASSERT_EQ(runs.members.size(), 1u);
+  EXPECT_EQ(runs.members[0].node.text, "local");
+  EXPECT_EQ(state.queue.size(), 1u);
+  EXPECT_EQ(store->job({{"w"}, "over"}).value()->status, model::JobStatus::Completed);
+  EXPECT_EQ(store->last_sequence().value(), 3);
 }
 
 TEST_F(StoreTest, AFileThatIsNoDatabaseIsRefusedAndLeftAsItIs) {
