@@ -58,8 +58,7 @@ Result<Endpoint> remote_server(const Place& place) {
 
 bool answers(const Endpoint& endpoint) {
   io::HttpClient client({.authority_file = endpoint.authority_file});
-  const auto response = client.send({.url = endpoint.base_url + "/berth/v1/status",
-                                     .headers = {{"Authorization", "Bearer " + endpoint.token}},
+  const auto response = client.send({.url = endpoint.base_url + "/health",
                                      .timeout = std::chrono::seconds(5),
                                      .connect_timeout = std::chrono::seconds(2)});
   return response.has_value();

@@ -131,6 +131,7 @@ struct Application::Exchange {
   io::Request request;
   Respond respond;
   int tries = 0;
+  bool is_recorded = false;  ///< As in Call.
 
   bool only_reads() const { return request.head.method == "GET" || request.head.method == "HEAD"; }
 };
@@ -144,6 +145,10 @@ void Application::attempt(const std::shared_ptr<Exchange>& exchange) {
   const Respond& respond = exchange->respond;
   const Result<Match> match = table_.find(request.head.method, request.head.path);
   if (!match) return respond(error_reply(match.error()));
+  if (!exchange->only_reads() && parts_.services.plane.is_clogged()) {
+    return respond(error_reply(
+        {Code::Unavailable, "the disk is slow and too many changes wait for it; try again"}));
+  }
   Call call{.request = request, .services = parts_.services, .principal = identify(request.head)};
   call.parameters = match->parameters;
   auto query = io::parse_query(request.head.query);
@@ -163,6 +168,7 @@ void Application::attempt(const std::shared_ptr<Exchange>& exchange) {
   }
   call.respond = [this, exchange](Result<io::Reply> reply) { answer(exchange, std::move(reply)); };
   Result<io::Reply> reply = match->route->handle(call);
+  exchange->is_recorded = call.is_recorded;
   if (reply && is_later(*reply)) return;
   answer(exchange, std::move(reply));
 }
@@ -170,6 +176,9 @@ void Application::attempt(const std::shared_ptr<Exchange>& exchange) {
 /// Nothing leaves before the commit it rests on. Who only reads is not told of a change of somebody
 /// else's that came to nothing: what it saw never was, so it looks again.
 void Application::answer(const std::shared_ptr<Exchange>& exchange, Result<io::Reply> reply) {
+  if (exchange->is_recorded) {
+    return exchange->respond(reply ? *std::move(reply) : error_reply(reply.error()));
+  }
   parts_.services.plane.when_durable(
       [this, exchange, reply = std::move(reply)](const Status& durable) {
         if (durable) return exchange->respond(reply ? *reply : error_reply(reply.error()));

@@ -83,7 +83,7 @@ Result<LogPart> read_taken(const Services& services, const Job& job, const LogPo
 
 Result<LogPart> read_log(const Services& services, const JobKey& key, const LogPosition& from) {
   const std::uint64_t offset = from.offset;
-  const Job job = TRY(services.plane.job(key));
+  const Job job = TRY(services.plane.recorded_job(key));
   if (from.attempt > 0 && from.attempt < job.attempt) return read_taken(services, job, from);
   LogPart part{.status = job.status, .attempt = job.attempt};
   const bool is_over = model::is_terminal(job.status);
@@ -128,6 +128,7 @@ Result<std::uint64_t> number(const Call& call, std::string_view name) {
 /// Bytes of the log from `offset` on, of `attempt` if that is given; with `wait`, the answer comes
 /// when there are some, or the job is over, or the time is.
 Result<io::Reply> log(Call& call) {
+  call.is_recorded = true;
   const JobKey key{call.workspace->id, call.parameter("name")};
   LogPosition from{.offset = TRY(number(call, "offset"))};
   from.attempt =

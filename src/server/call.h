@@ -57,6 +57,9 @@ struct Call {
   const model::Workspace* workspace = nullptr;
   /// Set by a handler that answers later: it returns later() and calls this once.
   std::function<void(Result<io::Reply>)> respond{};
+  /// Set by a handler that shows only what is on disk already: its answer does not wait for what
+  /// is still on its way there, however slow the disk is.
+  bool is_recorded = false;
 
   /// Aborts when the route has no such parameter.
   const std::string& parameter(std::string_view name) const;

@@ -24,6 +24,10 @@ namespace {
 /// How long a node that is to leave can still be called back by a new job.
 constexpr Duration kRecallTime(200);
 
+/// Changes of users that wait for the disk; more of them are asked to come again. A disk as slow as
+/// 100 ms a sync takes some hundred clients to get there, for each waits for its answer.
+constexpr std::size_t kMostInFlight = 512;
+
 /// A machine is shared by more nodes than it has cores: they are slots, most of them waiting.
 int nodes_of_this_machine(int cores) { return std::max(8, 2 * cores); }
 
@@ -200,6 +204,8 @@ void ControlPlane::write(store::Batch batch) {
   for (store::Write& row : batch) turn().batch.push_back(std::move(row));
   flush();
 }
+
+bool ControlPlane::is_clogged() const { return in_flight_.size() >= kMostInFlight; }
 
 void ControlPlane::when_durable(std::function<void(Status)> done) {
   if (failure_) {

@@ -94,6 +94,8 @@ class ControlPlane {
 
   /// Live or finished.
   Result<model::Job> job(const model::JobKey& key) const;
+  /// The same as the disk has it: a change that is still on its way there is not seen yet.
+  Result<model::Job> recorded_job(const model::JobKey& key) const;
   struct Submitted {
     model::Job job{};
     bool made = false;  ///< False: the name was there already, with the same spec.
@@ -110,6 +112,9 @@ class ControlPlane {
 
   /// Rows that are not part of the State: assets, blobs.
   void write(store::Batch batch);
+
+  /// So many changes wait for the disk that users should come again later.
+  bool is_clogged() const;
 
   /// Calls back when all that was changed so far is on disk, or with the error if it never will be.
   void when_durable(std::function<void(Status)> done);

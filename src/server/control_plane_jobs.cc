@@ -2,6 +2,8 @@
 // What users ask of workspaces and jobs.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/random.h"
 #include "base/text.h"
 #include "core/expression.h"
@@ -84,12 +86,25 @@ Status ControlPlane::delete_workspace(const WorkspaceId& workspace) {
 
 // ---- Jobs, as users see them -------------------------------------------------------------------
 
+static tl::unexpected<Error> no_job(const JobKey& key) {
+  return fail(Code::NotFound, fmt::format("no job '{}' in this workspace", key.name));
+}
+
 Result<Job> ControlPlane::job(const JobKey& key) const {
   const auto live = state_.jobs.find(key);
   if (live != state_.jobs.end()) return live->second;
   std::optional<Job> finished = TRY(store_.job(key));
   if (finished) return *std::move(finished);
-  return fail(Code::NotFound, fmt::format("no job '{}' in this workspace", key.name));
+  return no_job(key);
+}
+
+Result<Job> ControlPlane::recorded_job(const JobKey& key) const {
+  const auto touches = [&](const auto& turn) { return turn && turn->touched.jobs.contains(key); };
+  const bool is_changing = failure_ || touches(turn_) || std::ranges::any_of(in_flight_, touches);
+  if (!is_changing) return job(key);
+  std::optional<Job> recorded = TRY(store_.job(key));
+  if (recorded) return *std::move(recorded);
+  return no_job(key);
 }
 
 Result<ControlPlane::Submitted> ControlPlane::submit(Job draft) {

@@ -20,7 +20,8 @@ json::object shown(const Call& call, const Job& job) {
 }
 
 Result<io::Reply> get(Call& call) {
-  return json_reply(200, shown(call, TRY(call.services.plane.job(key_of(call)))));
+  call.is_recorded = true;
+  return json_reply(200, shown(call, TRY(call.services.plane.recorded_job(key_of(call)))));
 }
 
 Result<io::Reply> put(Call& call) {
@@ -55,6 +56,7 @@ Result<store::JobQuery> query_of(const Call& call) {
 }
 
 Result<io::Reply> list(Call& call) {
+  call.is_recorded = true;  // Lists of the store are.
   store::JobQuery query = TRY(query_of(call));
   const std::size_t size = query.limit++;  // One more tells whether there is another page.
   const std::vector<Job> jobs = TRY(call.services.store.jobs(query));
