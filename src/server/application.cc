@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/application.h"
 
+#include <algorithm>
+
 #include "base/digest.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -20,6 +22,15 @@ constexpr Duration kPauseBeforeReading(20);
 std::string_view bearer_token(const io::RequestHead& head) {
   const std::string_view value = io::header(head.headers, "Authorization");
   return starts_with_ignoring_case(value, "Bearer ") ? trim(value.substr(7)) : std::string_view();
+}
+
+/// Nodes come by the address that their site was given: through a port that is forwarded, say.
+bool is_address_of_a_site(const core::State& state, std::string_view authority) {
+  return std::ranges::any_of(state.sites, [&](const auto& entry) {
+    std::string_view url = entry.second.server_url;
+    if (url.starts_with("https://")) url.remove_prefix(8);
+    return !authority.empty() && url.substr(0, url.find('/')) == authority;
+  });
 }
 
 }  // namespace
@@ -42,7 +53,8 @@ Application::Application(ApplicationParts parts) : parts_(std::move(parts)), tab
 /// somebody's browser.
 Status Application::check_origin(const io::RequestHead& head) const {
   const std::string_view authority = io::header(head.headers, "Host");
-  if (!authority.empty() && !is_own_host(authority, parts_.services.facts)) {
+  if (!authority.empty() && !is_own_host(authority, parts_.services.facts) &&
+      !is_address_of_a_site(parts_.services.plane.state(), authority)) {
     return fail(Code::Forbidden, "this server does not answer under that host name");
   }
   const std::string_view origin = io::header(head.headers, "Origin");
