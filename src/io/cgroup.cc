@@ -131,6 +131,16 @@ bool limit_cpu_of(const std::string& group, const std::string& quota, const std:
   return write_control(group + "/cpu.max", quota + " " + period);
 }
 
+bool limit_processes_of(const std::string& group, const std::string& most) {
+  const std::string file = group + "/pids.max";
+  if (write_control(file, most)) return true;
+  if (::access((group + "/cgroup.controllers").c_str(), F_OK) != 0) return false;
+  const std::string parent = parent_of(group);
+  write_control(parent_of(parent) + "/cgroup.subtree_control", "+pids");
+  write_control(parent + "/cgroup.subtree_control", "+pids");
+  return write_control(file, most);
+}
+
 std::vector<std::string> subdirectories(const std::string& directory) {
   std::vector<std::string> found;
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(directory.c_str()), ::closedir);
@@ -198,7 +208,6 @@ Result<Cgroup> Cgroup::make(const std::vector<CgroupHierarchy>& hierarchies,
   Cgroup group;
   for (const CgroupHierarchy& hierarchy : hierarchies) {
     if (hierarchy.kind == Kind::Cpu) continue;  // Only where there is something to limit.
-    if (hierarchy.kind == Kind::Pids && !group.directories_.empty()) continue;
     if (auto directory = make_group(hierarchy, name)) {
       group.directories_.push_back(std::move(*directory));
       group.homes_.push_back(hierarchy.own_directory);
@@ -232,6 +241,15 @@ void Cgroup::limit_cpu(const std::string& name, double cores) {
     write_control(*directory + "/cpu.cfs_quota_us", quota);
     directories_.push_back(std::move(*directory));
   }
+}
+
+bool Cgroup::limit_processes(std::uint64_t most) const {
+  const std::string text = std::to_string(most);
+  bool is_limited = false;
+  for (const std::string& directory : directories_) {
+    is_limited = limit_processes_of(directory, text) || is_limited;
+  }
+  return is_limited;
 }
 
 Cgroup Cgroup::adopt(std::vector<std::string> directories) {

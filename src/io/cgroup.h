@@ -51,6 +51,10 @@ class Cgroup {
   /// Holds it to that many cores, where the kernel lets us; `name` as in make(). Before enter().
   void limit_cpu(const std::string& name, double cores);
 
+  /// Holds it to that many processes and threads, of which the caller may be one; false where the
+  /// kernel does not let us. May be repeated with another number.
+  bool limit_processes(std::uint64_t most) const;
+
   const std::vector<std::string>& directories() const { return directories_; }
   void enter() const;  ///< Moves the calling process in, where that works.
   void leave() const;  ///< Moves it back to where it was when it made the group.

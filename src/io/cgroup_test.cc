@@ -111,5 +111,37 @@ TEST(Cgroup, HoldsItsMembersToSoManyCores) {
   EXPECT_TRUE(said.starts_with("150000")) << said;
 }
 
+TEST(Cgroup, HoldsItsMembersToSoManyProcesses) {
+  const auto group = Cgroup::make("test-" + random_hex(8), std::nullopt);
+  if (!group) GTEST_SKIP() << group.error().message;
+  const bool is_limited = group->limit_processes(3);
+  int refused[2];
+  ASSERT_EQ(::pipe(refused), 0);
+
+  const pid_t child = is_limited ? ::fork() : -1;
+  if (child == 0) {
+    group->enter();
+    for (int i = 0; i < 5; ++i) {
+      const pid_t grandchild = ::fork();
+      if (grandchild == 0) ::pause();
+      if (grandchild < 0) ::write(refused[1], "x", 1);
+    }
+    ::write(refused[1], "end", 3);
+    ::pause();
+  }
+  std::string said;
+  for (char byte = 0; is_limited && !said.ends_with("end") && ::read(refused[0], &byte, 1) == 1;) {
+    said += byte;
+  }
+  group->kill();
+  if (is_limited) ::waitpid(child, nullptr, 0);
+  while (!group->is_empty()) ::usleep(1000);
+  group->remove();
+  ::close(refused[0]);
+  ::close(refused[1]);
+  if (!is_limited) GTEST_SKIP() << "this process may not limit the number of processes";
+  EXPECT_EQ(said, "xxxend");
+}
+
 }  // namespace
 }  // namespace berth::io

@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
+#include <limits>
 #include <memory>
 
 #include "base/text.h"
@@ -236,6 +237,17 @@ std::uint64_t machine_memory_mib() {
   return static_cast<std::uint64_t>(std::max(pages, 0L)) *
              static_cast<std::uint64_t>(std::max(page_bytes, 0L)) >>
          20;
+}
+
+std::uint64_t machine_process_limit() {
+  constexpr std::uint64_t kUsual = 32'768;
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+  for (const char* const file : {"/proc/sys/kernel/pid_max", "/proc/sys/kernel/threads-max"}) {
+    std::uint64_t limit = 0;
+    const Result<std::string> text = read_file(file, 4096);
+    if (text && read_number(trim(*text), limit) && limit > 0) least = std::min(least, limit);
+  }
+  return least == std::numeric_limits<std::uint64_t>::max() ? kUsual : least;
 }
 
 }  // namespace berth::io

@@ -64,5 +64,6 @@ Result<std::string> own_executable();
 /// What the machine has, whatever of it may be used here.
 int machine_cores();
 std::uint64_t machine_memory_mib();
+std::uint64_t machine_process_limit();  ///< Processes and threads that there can be at once.
 
 }  // namespace berth::io

@@ -4,10 +4,13 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <ctime>
 
 #include "base/text.h"
 #include "io/temporary_directory.h"
@@ -86,6 +89,56 @@ TEST_F(ProcessTest, TellsAProcessFromALaterOneWithTheSameNumber) {
   EXPECT_FALSE(is_alive(earlier));
   EXPECT_EQ(open_process(earlier).error().code, Code::NotFound);
   EXPECT_TRUE(send_signal(earlier, SIGKILL)) << "and it must not reach us";
+}
+
+/// In the first process of a namespace, where the kernel can be told which number comes next.
+enum Reuse { Told, Mistaken, Impossible };
+
+[[noreturn]] void use_a_number_again() {
+  const pid_t first = ::fork();
+  if (first == 0) ::pause();
+  const auto identity = identify(first);
+  ::kill(first, SIGKILL);
+  ::waitpid(first, nullptr, 0);
+  if (!identity) ::_exit(Impossible);
+  timespec now{};
+  const auto ticks = static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK));
+  do {  // A number cannot be used again within the hundredth of a second in which it was.
+    ::clock_gettime(CLOCK_BOOTTIME, &now);
+  } while (static_cast<std::uint64_t>(now.tv_sec) * ticks +
+               static_cast<std::uint64_t>(now.tv_nsec) * ticks / 1'000'000'000 <=
+           identity->start_ticks + 1);
+  const int next = ::open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);
+  const std::string before = std::to_string(first - 1);
+  if (next < 0 || ::write(next, before.data(), before.size()) < 0) ::_exit(Impossible);
+  const pid_t second = ::fork();
+  if (second == 0) ::pause();
+  if (second != first) ::_exit(Impossible);
+  const bool is_told_apart = !is_alive(*identity) && !open_process(*identity);
+  (void)send_signal(*identity, SIGKILL);
+  const bool is_unharmed = is_alive(*identify(second)) && ::waitpid(second, nullptr, WNOHANG) == 0;
+  ::_exit(is_told_apart && is_unharmed ? Told : Mistaken);
+}
+
+TEST_F(ProcessTest, ASignalForAProcessThatIsGoneDoesNotReachTheOneThatHasItsNumberNow) {
+  const pid_t outer = ::fork();
+  if (outer == 0) {
+    if (::unshare(CLONE_NEWPID | CLONE_NEWNS) != 0) ::_exit(Impossible);
+    const pid_t inner = ::fork();
+    if (inner == 0) {
+      const bool has_own_view = ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+                                ::mount("proc", "/proc", "proc", 0, nullptr) == 0;
+      has_own_view ? use_a_number_again() : ::_exit(Impossible);
+    }
+    int status = 0;
+    ::waitpid(inner, &status, 0);
+    ::_exit(WIFEXITED(status) ? WEXITSTATUS(status) : Mistaken);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(outer, &status, 0), outer);
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == Impossible) GTEST_SKIP() << "no namespaces of processes for this user";
+  EXPECT_EQ(WEXITSTATUS(status), Told);
 }
 
 TEST_F(ProcessTest, AZombieIsNotAlive) {

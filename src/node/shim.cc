@@ -290,6 +290,13 @@ bool is_gone(int agent) {
 
 constexpr std::string_view kGroupPrefix = "shim-";
 
+/// What one job may have unless it says otherwise: enough for any that is meant well, and a part of
+/// what the machine can have, so that one that forks for ever leaves room for all others.
+std::uint64_t default_process_limit() {
+  constexpr std::uint64_t kLeast = 1024;
+  return std::max(io::machine_process_limit() * 15 / 100, kLeast);
+}
+
 /// A shim that was killed while it had nothing to do could not remove its group, "shim-12-3456".
 bool is_of_dead_shim(std::string_view group) {
   if (!group.starts_with(kGroupPrefix)) return false;
@@ -343,18 +350,25 @@ class Shim {
 
   /// Limits need a group of the attempt's own, which costs as much as a short command; what is as
   /// large as the machine is no limit.
-  Outcome run_command(const AttemptPaths& paths, const Launch& launch) const {
+  Outcome run_command(const AttemptPaths& paths, const Launch& launch) {
     const bool limits_memory =
         launch.memory_limit_bytes && *launch.memory_limit_bytes >> 20 < io::machine_memory_mib();
     const bool limits_cpu = launch.cpu_limit && *launch.cpu_limit < io::machine_cores();
+    const std::uint64_t processes = launch.process_limit.value_or(process_limit_);
+    limit_own_group(processes + 1);  // It is one of them itself.
     if (!limits_memory && !limits_cpu) return run_command(paths, launch, own_quarters());
     const std::string name = group_name(paths);
     io::Cgroup group = make_cgroup(name, launch.memory_limit_bytes);
     if (limits_cpu) group.limit_cpu(name, *launch.cpu_limit);
+    group.limit_processes(processes);
     if (group.directories().empty()) return run_command(paths, launch, own_quarters());
     const Outcome outcome = run_command(paths, launch, {group, Entry::Moves});
     group.remove();
     return outcome;
+  }
+
+  void limit_own_group(std::uint64_t processes) {
+    if (std::exchange(own_limit_, processes) != processes) own_.limit_processes(processes);
   }
 
   Quarters own_quarters() const { return {own_, Entry::Born, kills_->read()}; }
@@ -368,6 +382,8 @@ class Shim {
 
   io::ProcessIdentity self_;
   std::vector<io::CgroupHierarchy> hierarchies_ = io::own_hierarchies();
+  std::uint64_t process_limit_ = default_process_limit();
+  std::uint64_t own_limit_ = 0;  ///< Of `own_`, as it is now.
   io::Cgroup own_{};
   std::optional<io::KillCounter> kills_{};
 };

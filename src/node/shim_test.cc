@@ -467,6 +467,26 @@ TEST_F(ShimTest, TellsRunningOutOfMemoryFromOtherKills) {
   EXPECT_NE(outcome.message.find("limit of 64"), std::string::npos) << outcome.message;
 }
 
+TEST_F(ShimTest, AJobThatForksForEverHasNoMoreProcessesThanItMay) {
+  const auto probe = io::Cgroup::make("probe-" + random_hex(6), std::nullopt);
+  const bool can_limit = probe && probe->limit_processes(100);
+  if (probe) probe->remove();
+  if (!can_limit) GTEST_SKIP() << "no control groups that limit processes for this user";
+  launch.process_limit = 20;
+
+  const model::Outcome outcome =
+      run("exec python3 -c \"\n"
+          "import os, signal, sys\n"
+          "for number in range(200):\n"
+          "  try:\n"
+          "    if os.fork() == 0: signal.pause()\n"
+          "  except OSError: sys.exit(number)\n"
+          "\"");
+
+  EXPECT_EQ(outcome.ending, Ending::Exited) << outcome.message << log();
+  EXPECT_EQ(outcome.exit_code, 19) << "itself and 19 others";
+}
+
 TEST_F(ShimTest, AKillThatHasNothingToDoWithMemoryIsASignal) {
   launch.memory_limit_bytes = 1u << 30;
 

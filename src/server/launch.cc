@@ -43,6 +43,7 @@ class LaunchBuilder {
     }));
     launch_.timeout = job_.spec.timeout;
     launch_.memory_limit_bytes = memory_limit();
+    launch_.process_limit = asked_processes();
     if (node_.cores > 0) launch_.cpu_limit = node_.cores;
     launch_.environment = environment(workspace);
     set_ranks(job_, rank_, launch_);
@@ -176,15 +177,30 @@ class LaunchBuilder {
 
   /// `--memory 512m` (or `-m`, or `--memory=…`) in resources.docker_args, as Docker reads it.
   std::optional<std::uint64_t> asked_memory() const {
+    std::string_view value = docker_argument("--memory");
+    if (value.empty()) value = docker_argument("-m");
+    return value.empty() ? std::nullopt : bytes_of(value);
+  }
+
+  /// `--pids-limit 64`, likewise; what is not a positive number is no limit of the job's own.
+  std::optional<std::uint64_t> asked_processes() const {
+    const std::string_view value = docker_argument("--pids-limit");
+    std::uint64_t number = 0;
+    const auto [end, failed] = std::from_chars(value.data(), value.data() + value.size(), number);
+    const bool is_number = failed == std::errc() && end == value.data() + value.size();
+    return is_number && number > 0 ? std::optional(number) : std::nullopt;
+  }
+
+  /// Of "--name value" or "--name=value" in resources.docker_args; empty when it is not there.
+  std::string_view docker_argument(std::string_view name) const {
     const std::vector<std::string_view> words = split(job_.spec.resources.docker_args, ' ');
     for (std::size_t i = 0; i < words.size(); ++i) {
-      std::string_view value;
-      if ((words[i] == "--memory" || words[i] == "-m") && i + 1 < words.size())
-        value = words[i + 1];
-      if (words[i].starts_with("--memory=")) value = words[i].substr(9);
-      if (!value.empty()) return bytes_of(value);
+      if (words[i] == name && i + 1 < words.size()) return words[i + 1];
+      const bool is_pair =
+          words[i].starts_with(name) && words[i].substr(name.size()).starts_with('=');
+      if (is_pair) return words[i].substr(name.size() + 1);
     }
-    return std::nullopt;
+    return {};
   }
 
   static std::optional<std::uint64_t> bytes_of(std::string_view text) {

@@ -119,6 +119,20 @@ TEST_F(LaunchTest, DockersMemoryFlagBecomesALimit) {
   EXPECT_EQ(make()->memory_limit_bytes, std::nullopt);
 }
 
+TEST_F(LaunchTest, DockersLimitOfProcessesBecomesOne) {
+  EXPECT_EQ(make()->process_limit, std::nullopt);
+
+  job.spec.resources.docker_args = "--memory 64m --pids-limit 40";
+  EXPECT_EQ(make()->process_limit, 40u);
+  EXPECT_EQ(make()->memory_limit_bytes, 64u << 20);
+
+  for (const char* no_limit :
+       {"--pids-limit=-1", "--pids-limit=0", "--pids-limit=many", "--pids-limit"}) {
+    job.spec.resources.docker_args = no_limit;
+    EXPECT_EQ(make()->process_limit, std::nullopt) << no_limit;
+  }
+}
+
 TEST_F(LaunchTest, AMissingInputSaysWhichFile) {
   job.spec.inputs["rows"] = {.type = model::DataType::UriFile,
                              .uri = "azureml://datastores/workspaceblobstore/paths/gone.csv"};

@@ -89,7 +89,8 @@ struct Launch {
   std::optional<std::chrono::seconds> timeout{};
   Duration grace = std::chrono::seconds(10);
   std::optional<std::uint64_t> memory_limit_bytes{};
-  std::optional<double> cpu_limit{};  ///< Cores.
+  std::optional<double> cpu_limit{};             ///< Cores.
+  std::optional<std::uint64_t> process_limit{};  ///< Processes and threads; none: the node's own.
   /// More than one: the command is started so often. The first to fail ends the others.
   std::vector<RankProcess> processes{};
   Starter starter = Starter::Shim;
@@ -99,8 +100,8 @@ struct Launch {
 };
 BOOST_DESCRIBE_STRUCT(Launch, (),
                       (attempt, command, working_directory, environment, fetches, directories,
-                       deliveries, timeout, grace, memory_limit_bytes, cpu_limit, processes,
-                       starter, waits_for_go, ships_log))
+                       deliveries, timeout, grace, memory_limit_bytes, cpu_limit, process_limit,
+                       processes, starter, waits_for_go, ships_log))
 
 /// Every member of the attempt has prepared: start, with these variables beside the Launch's. In
 /// each value, and in the command, nothing is left to be replaced. Repeating it changes nothing.
