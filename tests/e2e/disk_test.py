@@ -8,6 +8,7 @@ import pytest
 
 from harness import LEAVE_DEADLINE, Berth, eventually, kill
 
+CYCLES = int(os.environ.get("BERTH_TEST_DISK_CYCLES", "4"))
 BODY = {"properties": {"jobType": "Command", "command": "true", "environmentId": "azureml:x:1"}}
 
 
@@ -144,3 +145,68 @@ def test_a_server_killed_on_a_full_disk_starts_again_when_there_is_room(small):
 
     for name in names:
         assert small.get_job(name)["properties"]["status"] == "Completed"
+
+
+def test_full_and_empty_again_many_times_over(small):
+    """Each time it stops acknowledging, keeps running what runs, and takes up again by itself."""
+    small.ensure_server()
+    gate, pid = small.folder / "gate", small.server_pid()
+    small.submit(f"until [ -e {gate} ]; do sleep 0.05; done; exit 5", "running")
+    small.wait("running", "Running")
+    acknowledged = []
+    for cycle in range(CYCLES):
+        fill(small)
+        number = 0
+        while (status := put(small, name := f"c{cycle}-{number}")) in (200, 201):
+            acknowledged.append(name)
+            number += 1
+        assert status in (503, 507), status
+        assert small.get("/jobs/running").json["properties"]["status"] == "Running"
+        make_room(small)
+        eventually(lambda: put(small, f"after{cycle}") in (200, 201), what="the server to accept jobs again")
+        acknowledged.append(f"after{cycle}")
+
+    for name in acknowledged:
+        small.wait(name)
+    gate.touch()
+    assert "5" in small.wait("running", "Failed")["properties"]["error"]["message"]
+    assert small.server_pid() == pid
+    check = ["sqlite3", small.home / "berth.db", "PRAGMA integrity_check"]
+    assert subprocess.run(check, capture_output=True, text=True, check=True).stdout == "ok\n"
+
+
+@pytest.fixture
+def small_logs(tmp_path):
+    """Only the logs of running jobs lie on a small file system."""
+    if os.geteuid() != 0:
+        pytest.skip("mounting a tmpfs needs root")
+    home, folder = tmp_path / "home", tmp_path / "here"
+    (home / "live").mkdir(parents=True, mode=0o700)
+    home.chmod(0o700)
+    folder.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "tmpfs", home / "live"], check=True)
+    berth = Berth(home, folder)
+    yield berth
+    berth.stop()
+    try:
+        eventually(lambda: not berth.processes(), LEAVE_DEADLINE, "the end of every process of this home")
+    finally:
+        for pid in berth.processes():
+            kill(pid)
+        subprocess.run(["umount", "-l", home / "live"], check=True)
+
+
+def test_a_full_disk_for_logs_holds_up_the_log_and_nothing_else(small_logs):
+    berth = small_logs
+    berth.ensure_server()
+    berth.submit("yes 0123456789 | head -c 5000000", "flood")
+    eventually(lambda: os.statvfs(berth.home / "live").f_bavail == 0, what="the disk to be full")
+
+    for number in range(3):
+        assert put(berth, f"silent{number}") == 201
+        berth.wait(f"silent{number}", "Completed")
+    assert berth.status_of("flood") not in ("Failed", "Canceled")
+    subprocess.run(["mount", "-o", "remount,size=64m", berth.home / "live"], check=True)
+
+    berth.wait("flood", "Completed")
+    assert berth.log("flood") == (b"0123456789\n" * 500000)[:5000000]
