@@ -50,9 +50,10 @@ def multiply(home, count, is_live):
         database.execute("""
             WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)
             INSERT INTO jobs (sequence, workspace, name, live, archived, type, experiment, tags, doc)
-            SELECT sequence + n, workspace, name || n, live, archived, type, experiment, tags,
-                   json_set(doc, '$.key.name', name || n, '$.sequence', sequence + n)
-            FROM jobs, numbers WHERE name = ?""", (count, "queued" if is_live else "over"))
+            SELECT last + n, workspace, name || n, live, archived, type, experiment, tags,
+                   json_set(doc, '$.key.name', name || n, '$.sequence', last + n)
+            FROM jobs, numbers, (SELECT max(sequence) AS last FROM jobs) WHERE name = ?""",
+                         (count, "queued" if is_live else "over"))
         database.execute("UPDATE meta SET value = (SELECT max(sequence) FROM jobs) WHERE key = 'last_sequence'")
         database.commit()
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -129,7 +129,6 @@ Result<core::State> SqliteStore::load_rows() {
     model::JobKey key = job.key;
     state.jobs.emplace(std::move(key), std::move(job));
   }
-  core::rebuild_indexes(state);
   return state;
 }
 

@@ -63,7 +63,8 @@ TEST_F(StoreTest, TenThousandQueuedJobsComeBackInTheirOrder) {
 
   reopen();
 
-  const core::State state = store->load().value();
+  core::State state = store->load().value();
+  core::rebuild_indexes(state);
   ASSERT_EQ(state.queue.size(), static_cast<std::size_t>(kJobs));
   std::pair before{-4, std::int64_t{0}};
   for (const core::QueueEntry& entry : state.queue) {
@@ -320,7 +321,8 @@ TEST_F(StoreTest, ADatabaseOfTheFirstVersionIsBroughtForwardWithItsJobs) {
 
   reopen();
 
-  const core::State state = store->load().value();
+  core::State state = store->load().value();
+  core::rebuild_indexes(state);
   ASSERT_EQ(state.jobs.size(), 2u);
   const model::Job& runs = state.jobs.at({{"w"}, "runs"});
   EXPECT_EQ(runs.attempt, 2);

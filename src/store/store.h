@@ -160,7 +160,8 @@ class Store {
   virtual void commit(Batch batch, Committed done) = 0;
   virtual void resume() = 0;
 
-  /// What can still change: workspaces, sites, computes, jobs that are not over, nodes.
+  /// What can still change: workspaces, sites, computes, jobs that are not over, nodes. Without
+  /// the indexes: whoever takes it over makes them, once it has put right what is not as it was.
   virtual Result<core::State> load() = 0;
   /// The highest job sequence ever given out, and the highest of a node.
   virtual Result<std::int64_t> last_sequence() = 0;

@@ -63,7 +63,8 @@ def test_a_fork_bomb_reaches_its_limit_and_nobody_else_notices(berth):
     berth.submit(f"exec python3 {berth.folder}/bomb.py {ready}", "bomb", resources={"docker_args": "--pids-limit 50"})
     eventually(ready.exists, what="the bomb to have gone off")
 
-    assert berth.live_log("bomb") == b"refused 351\n"  # Itself and 49 children.
+    said = eventually(lambda: berth.live_log("bomb"), what="its line")
+    assert said == b"refused 351\n"  # Itself and 49 children.
     assert berth.ok("run", "--", "echo", "hi").out == "hi\n"
     bomb = int(ready.read_text())
     berth.ok("job", "cancel", "--name", "bomb")
