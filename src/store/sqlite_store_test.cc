@@ -40,7 +40,8 @@ TEST_F(StoreTest, ReopenedItHoldsWhatWasCommitted) {
 
   reopen();
 
-  const core::State state = store->load().value();
+  core::State state = store->load().value();
+  core::rebuild_indexes(state);
   EXPECT_EQ(state.workspaces.at({"w"}).name, "default");
   EXPECT_EQ(state.nodes.at({"local"}).slots, 3);
   ASSERT_EQ(state.jobs.size(), 1u);
