@@ -17,6 +17,8 @@ class Commands:
 
     def __init__(self, berth, slurm, folder):
         self.berth, self.slurm, self.folder, self.count = berth, slurm, folder, 0
+        self.empty = folder / "empty"
+        self.empty.mkdir()
 
     def timed(self, start):
         self.count += 1
@@ -31,7 +33,8 @@ class Commands:
         return scale.first_instruction(self.berth, self.folder, f"put{self.count}", "local")
 
     def by_run(self):
-        return self.timed(lambda mark: self.berth.ok("run", "--", "sh", "-c", MARK.format(mark=mark)))
+        """In a folder without files: srun does not send any either."""
+        return self.timed(lambda mark: self.berth.ok("run", "--", "sh", "-c", MARK.format(mark=mark), cwd=self.empty))
 
     def by_srun(self):
         return self.timed(lambda mark: self.slurm.run("srun", "sh", "-c", MARK.format(mark=mark), check=True))
