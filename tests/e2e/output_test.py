@@ -39,25 +39,28 @@ def test_a_command_that_closes_its_stdout_runs_on(berth):
     assert (berth.folder / "got/artifacts/outputs/after").read_text() == "after"
 
 
-def test_a_flood_arrives_whole_and_the_servers_memory_stays_small(berth):
+@pytest.mark.parametrize("piece, size", [(bytes(range(256)), FLOOD), (b"\0\xffx\x1b", FLOOD // 4)],
+                         ids=["lines", "one line"])
+def test_a_flood_arrives_whole_and_the_servers_memory_stays_small(berth, piece, size):
     pid = berth.ensure_server()["pid"]
     before = memory_kib(pid)
-    berth.file("p.py", f"import sys\nchunk = bytes(range(256)) * 4096\n"
-                       f"for _ in range({FLOOD >> 20}): sys.stdout.buffer.write(chunk)\n")
+    chunk = piece * ((1 << 20) // len(piece))
+    berth.file("p.py", f"import sys\nchunk = {piece!r} * {len(chunk) // len(piece)}\n"
+                       f"for _ in range({size >> 20}): sys.stdout.buffer.write(chunk)\n")
     expected = hashlib.sha256()
-    for _ in range(FLOOD >> 20):
-        expected.update(bytes(range(256)) * 4096)
+    for _ in range(size >> 20):
+        expected.update(chunk)
 
     process = berth.popen("run", "--name", "flood", "--", "python3", "p.py")
-    seen, size, highest = hashlib.sha256(), 0, before
-    while chunk := process.stdout.read(1 << 20):
-        seen.update(chunk)
-        size += len(chunk)
+    seen, count, highest = hashlib.sha256(), 0, before
+    while part := process.stdout.read(1 << 20):
+        seen.update(part)
+        count += len(part)
         highest = max(highest, memory_kib(pid))
     process.communicate(timeout=DEADLINE)
 
     assert process.returncode == 0
-    assert size == FLOOD and seen.digest() == expected.digest()
+    assert count == size and seen.digest() == expected.digest()
     assert not grew_too_much(before, highest, 64), f"grew from {before} to {highest} KiB"
 
 
