@@ -77,6 +77,29 @@ void NodeHub::hang_up(const NodeId& node, std::string_view why) {
   socket->close();
 }
 
+void NodeHub::reconcile() {
+  let_go_of_silent();
+  keeper_.reconcile();
+}
+
+/// A link that was cut leaves its connections open. Whoever has not renewed its lease has ended its
+/// work by now, and is not waited for.
+void NodeHub::let_go_of_silent() {
+  std::vector<NodeId> silent;
+  for (const auto& [id, channel] : channels_) {
+    const auto node = plane_->state().nodes.find(id);
+    const bool is_known = node != plane_->state().nodes.end() && keeper_.has_lease(node->second);
+    if (is_known && channel.has_joined && keeper_.has_lapsed(node->second)) silent.push_back(id);
+  }
+  for (const NodeId& id : silent) {
+    log::warning("nothing was heard of node '{}' for longer than its lease", id.text);
+    const std::shared_ptr<io::WebSocket> socket = channels_.at(id).socket;
+    channels_.erase(id);
+    socket->close();
+    plane_->node_detached(id);
+  }
+}
+
 void NodeHub::resynchronise() {
   std::vector<NodeId> connected;
   for (const auto& [node, channel] : channels_) connected.push_back(node);

@@ -49,7 +49,7 @@ class NodeHub final : public Effects {
   void accept(const model::NodeId& node, std::shared_ptr<io::WebSocket> channel);
 
   /// Compares the nodes that are not connected with what their sites see.
-  void reconcile() { keeper_.reconcile(); }
+  void reconcile();
 
   /// For a server that stops: this machine's own node goes when it holds nothing, and nodes with a
   /// lease get a long one.
@@ -76,6 +76,7 @@ class NodeHub final : public Effects {
   void received(const model::NodeId& node, std::string_view data, bool binary);
   void closed(const model::NodeId& node, const io::WebSocket* socket);
   void hang_up(const model::NodeId& node, std::string_view why);
+  void let_go_of_silent();
   void note_start(const model::NodeId& node, const ControlPlane::Held& held,
                   const std::optional<Duration>& since_start);
   std::string url_for(const model::Node& node) const;

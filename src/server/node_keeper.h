@@ -42,6 +42,8 @@ class NodeKeeper {
   /// The lease of a node that asks now; nullopt: none is needed, it shares our kernel.
   std::optional<Duration> renew(const model::NodeId& node);
   bool has_lease(const model::Node& node) const;
+  /// It has not asked for so long that its work is over.
+  bool has_lapsed(const model::Node& node);
   void forget(const model::NodeId& node);
 
  private:
@@ -61,7 +63,6 @@ class NodeKeeper {
   enum class Then { LookAgain, Gone };
   void retire(const model::NodeId& node, Then then);
   void end_strays(const std::string& site, const std::vector<target::ObservedNode>& seen);
-  bool has_lapsed(const model::Node& node);
   bool may_be_tidying_up(const model::Node& node) const;
 
   NodeKeeperParts parts_;
