@@ -24,9 +24,10 @@ namespace {
 /// How long a node that is to leave can still be called back by a new job.
 constexpr Duration kRecallTime(200);
 
-/// Changes of users that wait for the disk; more of them are asked to come again. A disk as slow as
-/// 100 ms a sync takes some hundred clients to get there, for each waits for its answer.
+/// So many changes may wait for the disk at once, unless it has been slow for no more than a
+/// moment: a burst of them is nothing to turn anybody away for.
 constexpr std::size_t kMostInFlight = 512;
+constexpr Duration kMoment = std::chrono::seconds(1);
 
 /// A machine is shared by more nodes than it has cores: they are slots, most of them waiting.
 int nodes_of_this_machine(int cores) { return std::max(8, 2 * cores); }
@@ -150,6 +151,7 @@ void ControlPlane::flush() {
       going->ended.insert(key);
     }
   }
+  going->handed_over = clock_.now().mono;
   in_flight_.push_back(going);
   store_.commit(std::move(batch),
                 [this, going](const Status& status) { committed(going, status); });
@@ -205,7 +207,10 @@ void ControlPlane::write(store::Batch batch) {
   flush();
 }
 
-bool ControlPlane::is_clogged() const { return in_flight_.size() >= kMostInFlight; }
+bool ControlPlane::is_clogged() const {
+  return in_flight_.size() >= kMostInFlight &&
+         clock_.now().mono - in_flight_.front()->handed_over >= kMoment;
+}
 
 void ControlPlane::when_durable(std::function<void(Status)> done) {
   if (failure_) {

@@ -18,6 +18,7 @@ struct ControlPlane::Turn {
   std::set<model::JobKey> ended;
   std::vector<std::function<void()>> effects;
   std::vector<std::function<void(Status)>> waiters;
+  TimePoint handed_over{};  ///< To the store.
 };
 
 }  // namespace berth::server

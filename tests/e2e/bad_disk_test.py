@@ -16,7 +16,7 @@ from harness import DEADLINE, WORKSPACE, Berth, eventually, kill
 
 ROUNDS = int(os.environ.get("BERTH_TEST_SYNC_ROUNDS", "8"))
 # More than the server lets wait for its disk at once (kMostInFlight of the control plane).
-CROWD = 600
+CROWD = 550
 
 
 def body(command="true"):
@@ -152,15 +152,20 @@ def test_a_crowd_that_waits_for_a_hanging_disk_is_bounded_and_told_to_come_again
             assert answer.status == 201, answer
             accepted.append(name)
 
-    with concurrent.futures.ThreadPoolExecutor(CROWD) as pool:
+    with concurrent.futures.ThreadPoolExecutor(2 * CROWD) as pool:
         crowd = [pool.submit(submit, f"c{number}") for number in range(CROWD)]
-        assert told.wait(60), "nobody was told to come again"
+        # Nobody is turned away for a burst; only when the disk has not moved for a while.
+        for number in range(CROWD, 2 * CROWD):
+            if told.wait(0.1):
+                break
+            crowd.append(pool.submit(submit, f"c{number}"))
+        assert told.is_set(), "nobody was told to come again"
         assert berth.get_job("before")["properties"]["status"] == "Completed"
         faults.hold_syncs = 0
         for each in crowd:
             each.result()
 
-    assert len(accepted) >= CROWD // 2
+    assert len(accepted) >= CROWD - 100
     for name in refused:
         assert berth.get(f"/jobs/{name}").status == 404
     for name in accepted:

@@ -23,7 +23,7 @@ def test_jumps_of_the_clock_kill_no_job_and_let_no_node_go(berth, tmp_path):
     berth.ok("compute", "create", "-n", "pool", "-t", "amlcompute", "--max-instances", 1,
              "--idle-time-before-scale-down", HOUR // 2)
     gate, mark = berth.folder / "gate", berth.folder / "mark"
-    berth.submit(f"echo $$ >> {mark}; date +%s; until [ -e {gate} ]; do sleep 0.05; done; date +%s; "
+    berth.submit(f"date +%s; echo $$ >> {mark}; until [ -e {gate} ]; do sleep 0.05; done; date +%s; "
                  "mkdir -p outputs; echo kept > outputs/x", "j", compute="azureml:pool", limits={"timeout": HOUR // 2})
     eventually(lambda: mark.exists() and mark.read_text().endswith("\n"), what="the job to begin")
     there = nodes(berth)

@@ -10,6 +10,7 @@ import signal
 
 import pytest
 
+from faults import Faults
 from harness import DEADLINE, eventually, grew_too_much, is_alive, kill, memory_kib
 from link import Link
 from slurm_test import Lab, check_no_overlap, pids_of, slurm, ticks_of, wait_for_process  # noqa: F401
@@ -29,10 +30,11 @@ class LinkedLab(Lab):
         super().__init__(berth, slurm)
         self.link = Link(self.port)
         self.deaf = berth.folder / "deaf"
-        self.lease = LEASE
+        self.lease, self.environment = LEASE, {}
 
     def start(self):
-        self.server = self.berth.start_server("--port", str(self.port), "--lease", str(self.lease))
+        self.server = self.berth.start_server("--port", str(self.port), "--lease", str(self.lease),
+                                              env=self.environment)
 
     def add_linked_site(self):
         bin_directory = self.berth.folder / "bin"
@@ -144,6 +146,23 @@ def test_a_cut_shorter_than_the_lease_costs_nothing(lab):
         seen = len(ticks_of(marks))
         eventually(lambda: len(ticks_of(marks)) > seen + 20, what="work that goes on")
         lab.link.heal()
+
+    lab.finish(marks, gate, 1)
+    lab.wait_until_empty()
+
+
+def test_jumps_of_the_servers_clock_cost_nobody_a_lease(lab, tmp_path):
+    faults = Faults(tmp_path)
+    lab.kill_server()
+    lab.environment = faults.environment
+    lab.start()
+    marks, gate = lab.ticking("job")
+    wait_for_process(marks, 1)
+
+    for jump in (86400, -86400):
+        faults.clock_offset = jump
+        until = ticks_of(marks)[-1][1] + 2 * LEASE
+        eventually(lambda: ticks_of(marks)[-1][1] > until, what="work for longer than a lease")
 
     lab.finish(marks, gate, 1)
     lab.wait_until_empty()
