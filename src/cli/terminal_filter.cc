@@ -57,8 +57,9 @@ std::string TerminalFilter::filter(std::string_view bytes) {
         held_ = rest;
         break;
       }
-      safe += *control ? escaped(rest[1]) : std::string(rest.substr(0, 2));
-      at += 2;
+      // Half of a character: what follows it is looked at for itself, it may be an escape.
+      safe += *control ? escaped(rest[1]) : std::string(1, rest[0]);
+      at += *control ? 2 : 1;
     } else {
       passes(rest[0]) ? safe += rest[0] : safe += escaped(rest[0]);
       ++at;

@@ -41,6 +41,12 @@ TEST(TerminalFilter, KeepsAnotherCharacterOfTheSameFirstByte) {
   EXPECT_EQ(filtered_by_byte("\xC2\xA9"), "\xC2\xA9");
 }
 
+TEST(TerminalFilter, HalfACharacterHidesNothing) {
+  EXPECT_EQ(filtered("\xC2\x1b]52;c;aGk=\a"), "\xC2\\x1b]52;c;aGk=\\x07");
+  EXPECT_EQ(filtered_by_byte("\xC2\x1b[2J"), "\xC2\\x1b[2J");
+  EXPECT_EQ(filtered("\xC2\xC2\x9B"), "\xC2\\x9b");
+}
+
 TEST(TerminalFilter, DoesNotWaitForeverForTheEndOfAColour) {
   TerminalFilter filter;
 
