@@ -280,5 +280,15 @@ TEST(HttpServer, RefusesToListenOffLoopbackWithoutTls) {
   EXPECT_EQ(server.listen().error().code, Code::InvalidArgument);
 }
 
+TEST(HttpServer, AChunkedBodyMayArriveByteByByte) {
+  RunningServer server;
+  for (const char* body : {"0\r\n\r\n", "2\r\n00\r\n1\r\n0\r\n0\r\n\r\n"}) {
+    RawClient client(server.port);
+    const std::string head = "POST /echo HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n";
+    for (const char byte : head + body) client.send(std::string(1, byte));
+    EXPECT_EQ(client.receive().status, 200) << body;
+  }
+}
+
 }  // namespace
 }  // namespace berth::io
