@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 namespace berth::record {
 
 namespace detail {
@@ -49,6 +52,15 @@ Result<json::value> parse(std::string_view text, json::storage_ptr storage) {
   if (!failed) return parser.release();
   return fail(Code::InvalidArgument,
               fmt::format("not valid JSON: {} at byte {}", failed.message(), read));
+}
+
+bool is_finite(const json::value& value) {
+  if (const double* number = value.if_double()) return std::isfinite(*number);
+  if (const json::array* array = value.if_array()) return std::ranges::all_of(*array, is_finite);
+  if (const json::object* object = value.if_object()) {
+    return std::ranges::all_of(*object, [](const auto& each) { return is_finite(each.value()); });
+  }
+  return true;
 }
 
 }  // namespace berth::record

@@ -311,6 +311,10 @@ void append(std::string& text, const T& value) {
 /// Parses JSON text with our limits (depth 64); the message says at which byte it broke.
 Result<json::value> parse(std::string_view text, json::storage_ptr storage = {});
 
+/// Whether every number in it is one: JSON can write 1e999, which is read as infinity, which cannot
+/// be written again.
+bool is_finite(const json::value& value);
+
 template <typename T>
 Result<T> decode(const json::value& from) {
   T value{};

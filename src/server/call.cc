@@ -59,6 +59,9 @@ Result<boost::json::value> json_body(const Call& call, bool may_be_empty) {
   }
   boost::json::value body = TRY(record::parse(text));
   if (!body.is_object()) return fail(Code::InvalidArgument, "the body is not a JSON object");
+  if (!record::is_finite(body)) {
+    return fail(Code::InvalidArgument, "a number in the body is too large");
+  }
   return body;
 }
 

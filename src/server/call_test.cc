@@ -57,6 +57,7 @@ TEST_F(CallTest, BodiesAreJsonObjects) {
   EXPECT_TRUE(body(" \n", true));
   EXPECT_FALSE(body("", false));
   EXPECT_FALSE(body("[]", false));
+  EXPECT_FALSE(body(R"({"a": [{"b": 1e999}]})", false));
   EXPECT_FALSE(body("\"x\"", true));
   EXPECT_FALSE(body("{", true));
 }

@@ -30,7 +30,7 @@ void read_job(const record::json::value& body) {
 
 FUZZ(input) {
   const Result<record::json::value> body = record::parse(input);
-  if (!body) return;
+  if (!body || !record::is_finite(*body)) return;
   read_job(*body);
   (void)arm::job_from_resource(*body);
   (void)arm::compute_from_json(*body, {}, false);
