@@ -36,7 +36,8 @@ io::Headers headers_of(const Blob& blob) {
                          {"x-ms-lease-state", "available"},
                          {"x-ms-server-encrypted", "true"},
                          // Whatever a job wrote, a browser must not run it as a page of ours.
-                         {"Content-Security-Policy", "sandbox"},
+                         {"Content-Security-Policy", "default-src 'none'; sandbox"},
+                         {"Content-Disposition", "attachment"},
                          {"X-Content-Type-Options", "nosniff"}};
   for (const auto& [name, value] : blob.metadata) headers.emplace_back("x-ms-meta-" + name, value);
   return headers;

@@ -210,7 +210,8 @@ TEST_F(BlobTest, RangesAreServed) {
 TEST_F(BlobTest, ABlobCannotRunAsAPageOfOurs) {
   put_blob("a", "<script>", {{"x-ms-blob-content-type", "text/html"}});
 
-  EXPECT_EQ(get_blob("a").header("Content-Security-Policy"), "sandbox");
+  EXPECT_EQ(get_blob("a").header("Content-Security-Policy"), "default-src 'none'; sandbox");
+  EXPECT_EQ(get_blob("a").header("Content-Disposition"), "attachment");
   EXPECT_EQ(get_blob("a").header("X-Content-Type-Options"), "nosniff");
 }
 
