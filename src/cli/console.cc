@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "cli/terminal_filter.h"
 #include "cli/text_width.h"
 #include "io/file.h"
 
@@ -53,8 +54,10 @@ Console process_console(bool allow_color) {
 
 Status Console::out(std::string_view text) const {
   clear_progress();
+  TerminalFilter filter;  // Whatever the format is: a file may get the bytes, a terminal not.
+  const std::string shown = out_is_terminal ? filter.filter(text) + filter.finish() : std::string();
   errno = 0;
-  const Status written = io::write_all(out_fd, text);
+  const Status written = io::write_all(out_fd, out_is_terminal ? shown : text);
   if (written) return Done{};
   if (errno == EPIPE) return fail(Code::Internal, std::string(kClosedPipe));
   return fail(written.error().code, "cannot write the output: " + written.error().message);
@@ -98,6 +101,19 @@ void Console::clear_progress() const {
   if (has_progress->exchange(false)) (void)io::write_all(err_fd, "\r\x1b[K");
 }
 
+namespace {
+
+/// U+202A to U+202E and U+2066 to U+2069 turn the direction of what follows: a name with one in it
+/// reads as another.
+bool turns_direction(std::string_view text) {
+  if (text.size() < 3 || text[0] != '\xE2') return false;
+  const auto third = static_cast<unsigned char>(text[2]);
+  return (text[1] == '\x80' && third >= 0xAA && third <= 0xAE) ||
+         (text[1] == '\x81' && third >= 0xA6 && third <= 0xA9);
+}
+
+}  // namespace
+
 std::string printable(std::string_view text) {
   const std::string valid = is_valid_utf8(text) ? std::string(text) : to_valid_utf8(text);
   std::string safe;
@@ -108,6 +124,10 @@ std::string printable(std::string_view text) {
         byte == 0xC2 && i + 1 < valid.size() && static_cast<unsigned char>(valid[i + 1]) < 0xA0;
     if (is_c1) {
       safe += fmt::format("\\x{:02x}", static_cast<unsigned char>(valid[++i]));
+    } else if (turns_direction(std::string_view(valid).substr(i))) {
+      safe += fmt::format("\\u20{:02x}", (valid[i + 1] == '\x81' ? 0x40 : 0) +
+                                             (static_cast<unsigned char>(valid[i + 2]) & 0x3Fu));
+      i += 2;
     } else if (byte < 0x20 || byte == 0x7F) {
       safe += byte == '\n' ? "\\n" : byte == '\t' ? "\\t" : fmt::format("\\x{:02x}", byte);
     } else {

@@ -80,6 +80,9 @@ TEST(Printable, EscapesWhatCouldSteerATerminal) {
                       "31m"),
             "\\x9b31m");
   EXPECT_EQ(printable("é"), "é");
+  EXPECT_EQ(printable("a\u202Etxt.exe"), "a\\u202etxt.exe");
+  EXPECT_EQ(printable("\u2066a\u2069"), "\\u2066a\\u2069");
+  EXPECT_EQ(printable("\u2020 \u2065"), "\u2020 \u2065");
 }
 
 }  // namespace
