@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -228,6 +229,10 @@ Result<std::string> own_executable() {
   path.resize(static_cast<std::size_t>(length));
   return path;
 }
+
+void keep_memory_private() { ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
+
+void share_memory_again() { ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); }
 
 int machine_cores() { return static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN))); }
 

@@ -61,6 +61,12 @@ Result<ProcessIdentity> spawn(const SpawnOptions& options);
 std::map<std::string, std::string> current_environment();
 Result<std::string> own_executable();
 
+/// From here on nobody gets this process's memory: no core file of it, no debugger of the same
+/// user. What it starts is free of that again, once it is another program.
+void keep_memory_private();
+/// Takes it back, in a child that goes on without being another program.
+void share_memory_again();
+
 /// What the machine has, whatever of it may be used here.
 int machine_cores();
 std::uint64_t machine_memory_mib();

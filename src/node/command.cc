@@ -70,7 +70,8 @@ void set_streams(const Plan& plan) {
 [[noreturn]] void become_command(const Plan& plan) {
   ::setpgid(0, 0);
   plan.cgroup.enter();
-  set_streams(plan);
+  set_streams(plan);  // The log is ours, whoever writes to it.
+  if (plan.spec.user && !become(*plan.spec.user)) give_up(plan, "become the job's user");
   if (::chdir(plan.spec.working_directory.c_str()) != 0) {
     give_up(plan, "enter the working directory");
   }

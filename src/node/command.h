@@ -4,10 +4,12 @@
 #include <sys/types.h>
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
 #include "io/cgroup.h"
+#include "node/job_user.h"
 
 namespace berth::node {
 
@@ -16,6 +18,7 @@ struct CommandSpec {
   std::string working_directory{};
   std::map<std::string, std::string> environment{};  ///< The whole of it.
   std::string log{};                                 ///< stdout and stderr, appended.
+  std::optional<JobUser> user{};                     ///< None: as we are.
 };
 
 /// Starts the command in a process group of its own and moves it into the control group, with no

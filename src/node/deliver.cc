@@ -17,6 +17,7 @@
 #include "io/beneath.h"
 #include "io/file.h"
 #include "node/blob.h"
+#include "node/job_user.h"
 #include "node/restored.h"
 
 namespace berth::node {
@@ -25,26 +26,40 @@ namespace {
 using Steps = std::vector<TransferStep>;
 using wire::node::Deliver;
 
-/// A job may have put a link in the place of what it was to write.
-Status check_inside(const TransferView& view, const std::string& path) {
+/// A job may have put a link in the place of what it was to write: where that leads, relative to
+/// the attempt's directory.
+Result<std::string> place_inside(const TransferView& view, const std::string& path) {
   const std::unique_ptr<char, void (*)(void*)> root(::realpath(view.directory.c_str(), nullptr),
                                                     ::free);
   const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), ::free);
   if (!root || !real) return fail(io::error_from_errno(errno, "find it"));
-  if (std::string_view(real.get()).starts_with(std::string(root.get()) + "/")) return Done{};
+  const std::string below = std::string(root.get()) + "/";
+  if (std::string_view(real.get()).starts_with(below)) return real.get() + below.size();
   return fail(Code::InvalidArgument, "it is a link that leaves the job's directory");
 }
 
+/// We may read what the job's user may not, and a second name for such a file is easily made.
+Status check_owner(const TransferView& view, const std::string& place, const struct stat& found) {
+  if (view.launch->run_as.empty() || place.starts_with("user_logs/")) return Done{};
+  const JobUser user = TRY(find_job_user(view.launch->run_as));
+  if (found.st_uid == user.uid) return Done{};
+  return fail(Code::InvalidArgument, "it does not belong to the job's user");
+}
+
+/// The links are followed once, and the place they led to is then opened without any: somebody who
+/// puts another one there meanwhile gains nothing.
 Status deliver_file(const TransferView& view, const std::string& path, const std::string& url) {
+  const std::string place = TRY(place_inside(view, path));
+  const io::Root root = TRY(io::Root::open(view.directory));
   // Not blocking: a pipe somebody left there would wait for a writer for ever.
-  auto file = std::make_shared<const io::Descriptor>(
-      ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  Result<io::Descriptor> opened = io::open_beneath(root.fd(), place, O_RDONLY | O_NONBLOCK);
+  // What we may not read now we shall not be able to read later.
+  if (!opened) return fail(Code::InvalidArgument, opened.error().message);
+  auto file = std::make_shared<const io::Descriptor>(std::move(*opened));
   struct stat found {};
-  if (!*file || ::fstat(file->get(), &found) != 0) {
-    // What we may not read now we shall not be able to read later.
-    return fail(Code::InvalidArgument, io::error_from_errno(errno, "read it").message);
-  }
+  if (::fstat(file->get(), &found) != 0) return fail(io::error_from_errno(errno, "read it"));
   if (!S_ISREG(found.st_mode)) return fail(Code::InvalidArgument, "it is not a file");
+  TRY(check_owner(view, place, found));
   return upload(view.authority, url, std::move(file), static_cast<std::uint64_t>(found.st_size));
 }
 
@@ -64,7 +79,7 @@ TransferStep folder_step(std::size_t index, const std::string& what) {
             const Deliver& delivery = view.launch->deliveries.at(index);
             const std::string folder = view.directory + "/" + delivery.source;
             if (::access(folder.c_str(), F_OK) != 0) return Steps{};
-            TRY(check_inside(view, folder));
+            TRY(place_inside(view, folder));
             auto files = io::list_tree(folder, [&](std::string_view path) {
               log::info("{}: '{}' is not kept: not a file, or a link that leaves the folder", what,
                         path);
@@ -89,7 +104,6 @@ TransferStep single_step(std::size_t index, const std::string& what, bool was_su
               if (!was_success) return Steps{};
               return fail(Code::InvalidArgument, "the command did not write it");
             }
-            TRY(check_inside(view, path));
             TRY(deliver_file(view, path, blob_url(delivery.container_url, delivery.prefix)));
             return Steps{};
           },

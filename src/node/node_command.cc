@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "io/process.h"
 #include "node/leftovers.h"
 #include "target/local/local_provider.h"
 
@@ -110,6 +111,7 @@ Result<RemoteArguments> parse_remote_arguments(std::span<const std::string> argu
 int node_main(std::span<const std::string> arguments) {
   log::to_stderr(log::Level::Info);
   if (arguments.size() == 2 && arguments[0] == "--sweep") return finish(sweep(arguments[1]));
+  io::keep_memory_private();  // It holds the node's token.
   if (is_remote(arguments)) {
     const Result<RemoteArguments> remote = parse_remote_arguments(arguments);
     return remote ? finish(run_remote_node(*remote)) : misused(remote.error());

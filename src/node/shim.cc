@@ -38,15 +38,15 @@ constexpr Duration kFirstPause(5);
 constexpr Duration kLongestPause(500);
 
 /// The node's own environment without what is ours, under what the job asked for.
-std::map<std::string, std::string> job_environment(const AttemptPaths& paths,
-                                                   const Launch& launch) {
+std::map<std::string, std::string> job_environment(const AttemptPaths& paths, const Launch& launch,
+                                                   const std::optional<JobUser>& user) {
   static const auto base = [] {
     std::map<std::string, std::string> own = io::current_environment();
     std::erase_if(own, [](const auto& each) { return each.first.starts_with("BERTH_"); });
     own.try_emplace("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
     return own;
   }();
-  std::map<std::string, std::string> variables = base;
+  std::map<std::string, std::string> variables = user ? environment_of(*user, base) : base;
   for (const auto& [name, value] : launch.environment) variables[name] = value;
   variables[kMarkerVariable] = marker_of(paths);
   return variables;
@@ -246,14 +246,33 @@ Outcome not_started(const Error& why) {
   return {.ending = Ending::NotStarted, .message = why.message};
 }
 
+/// Whom the job runs as, with its files given to him; nobody: as we do.
+Result<std::optional<JobUser>> admit_user(const AttemptPaths& paths, const Launch& launch) {
+  if (launch.run_as.empty()) return std::nullopt;
+  if (::geteuid() != 0) {
+    return fail(Code::Forbidden, fmt::format("it is to run as '{}', but this node does not run "
+                                             "as root",
+                                             launch.run_as));
+  }
+  if (launch.starter != wire::node::Starter::Shim) {
+    return fail(Code::NotSupported, "mpi jobs cannot run as a user of their own yet");
+  }
+  JobUser user = TRY(find_job_user(launch.run_as));
+  TRY(hand_over(paths, user));
+  return user;
+}
+
 Outcome supervise(const AttemptPaths& paths, const Launch& launch, const Quarters& quarters) {
   LeaseWatch lease(paths.directory);
   if (lease.has_lapsed(since_boot())) return {.ending = Ending::Lost, .message = kLeaseLapsed};
-  const auto commands = commands_of(paths, launch, job_environment(paths, launch));
+  const auto user = admit_user(paths, launch);
+  if (!user) return not_started(user.error());
+  auto commands = commands_of(paths, launch, job_environment(paths, launch, *user));
   if (!commands) return not_started(commands.error());
   const bool moves = quarters.entry == Entry::Moves;
   Supervision supervision(launch, quarters, lease);
-  for (const CommandSpec& command : *commands) {
+  for (CommandSpec& command : *commands) {
+    command.user = *user;
     const Result<pid_t> started = start_command(command, moves ? quarters.cgroup : io::Cgroup());
     if (started) {
       supervision.add(*started);
@@ -417,6 +436,7 @@ void run_shim(int socket) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   for (const int signal : {SIGHUP, SIGINT, SIGPIPE, SIGQUIT}) ::signal(signal, SIG_IGN);
   ::signal(SIGCHLD, SIG_DFL);
+  io::share_memory_again();  // mpirun starts us once more by our name in /proc.
   run_attempts(socket);
   ::_exit(0);
 }

@@ -46,6 +46,9 @@ class LaunchBuilder {
     launch_.process_limit = asked_processes();
     if (node_.cores > 0) launch_.cpu_limit = node_.cores;
     launch_.environment = environment(workspace);
+    if (context_.job_users != nullptr) {
+      launch_.run_as = TRY(context_.job_users->unix_user_of(job_.created_by));
+    }
     set_ranks(job_, rank_, launch_);
     return std::move(launch_);
   }

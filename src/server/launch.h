@@ -7,6 +7,7 @@
 #include "base/result.h"
 #include "model/job.h"
 #include "model/node.h"
+#include "server/job_users.h"
 #include "server/ranks.h"
 #include "server/references.h"
 #include "server/signer.h"
@@ -19,6 +20,7 @@ struct LaunchContext {
   const Signer& signer;
   std::string base_url{};  ///< As the node reaches us.
   WallTime now{};
+  const JobUsers* job_users = nullptr;  ///< Of this machine, for its own nodes; none: as they run.
 };
 
 /// Everything a node needs to run its share of the job's current attempt: the command with its

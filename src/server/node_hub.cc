@@ -258,7 +258,8 @@ void NodeHub::launch(const Job& job, const Node& node) {
   const LaunchContext context{.catalogue = {*store_, *plane_},
                               .signer = parts_.signer,
                               .base_url = url_for(node),
-                              .now = parts_.clock.now().wall};
+                              .now = parts_.clock.now().wall,
+                              .job_users = keeper_.has_lease(node) ? nullptr : parts_.job_users};
   Result<wire::node::Launch> message = make_launch(context, job, node, *workspace);
   if (message) {
     channels_[node.id].launched.insert(message->attempt);

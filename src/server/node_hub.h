@@ -13,6 +13,7 @@
 #include "io/offload.h"
 #include "io/websocket.h"
 #include "server/control_plane.h"
+#include "server/job_users.h"
 #include "server/log_store.h"
 #include "server/node_keeper.h"
 #include "server/providers.h"
@@ -29,6 +30,7 @@ struct NodeHubParts {
   const Clock& clock;
   Duration lease = std::chrono::seconds(10);  ///< Of nodes that are not of this machine.
   std::function<void(const model::JobKey&)> on_job_changed;
+  const JobUsers* job_users = nullptr;  ///< Null: jobs of this machine run as its nodes do.
 };
 
 /// The connections to nodes: carries out what the control plane decides, and tells it what nodes

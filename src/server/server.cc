@@ -22,6 +22,7 @@
 #include "server/application.h"
 #include "server/control_plane.h"
 #include "server/installation.h"
+#include "server/job_users.h"
 #include "server/log_store.h"
 #include "server/log_waiters.h"
 #include "server/node_hub.h"
@@ -69,16 +70,22 @@ int count_gpus() {
   return count;
 }
 
+struct ProviderFacts {
+  std::string executable{};
+  std::string home{};
+  std::string job_directory{};  ///< Empty: below home.
+  std::string installation{};
+};
+
 Result<std::unique_ptr<target::NodeProvider>> make_provider(const model::Site& site,
-                                                            const std::string& executable,
-                                                            const std::string& home,
-                                                            const std::string& installation) {
+                                                            const ProviderFacts& facts) {
   if (site.provider == model::ProviderKind::Local) {
-    return std::make_unique<target::local::LocalProvider>(executable, home);
+    return std::make_unique<target::local::LocalProvider>(facts.executable, facts.home,
+                                                          facts.job_directory);
   }
   if (site.provider == model::ProviderKind::Slurm) {
     return std::make_unique<target::slurm::SlurmProvider>(
-        site.slurm, target::slurm::Owner{installation, site.name}, executable);
+        site.slurm, target::slurm::Owner{facts.installation, site.name}, facts.executable);
   }
   return fail(Code::NotSupported, fmt::format("site '{}' has an unknown provider", site.name));
 }
@@ -165,6 +172,7 @@ class Server {
  private:
   Status open_state();
   Status recover_logs();
+  Result<std::string> open_job_users();
   Status listen();
   void tick();
   void stop();
@@ -175,6 +183,7 @@ class Server {
   std::optional<io::FileLock> lock_;
   Reach reach_;
   Secrets secrets_;
+  std::optional<JobUsers> job_users_;
   std::optional<io::ObjectStore> objects_;
   std::unique_ptr<io::ThreadOffload> disk_;
   std::unique_ptr<store::Store> store_;
@@ -231,9 +240,8 @@ Status Server::open_state() {
   store_ = TRY(store::Store::open(home, loop_, *objects_, end_at_once));
   disk_ = std::make_unique<io::ThreadOffload>(loop_, 4);
   providers_ = std::make_unique<Providers>(
-      [executable = TRY(io::own_executable()), home, id = secrets_.id](const model::Site& site) {
-        return make_provider(site, executable, home, id);
-      },
+      [facts = ProviderFacts{TRY(io::own_executable()), home, TRY(open_job_users()), secrets_.id}](
+          const model::Site& site) { return make_provider(site, facts); },
       [this] { return std::make_unique<io::ThreadOffload>(loop_, 1); });
   signer_ = std::make_unique<Signer>(secrets_.signing_key);
   logs_ = std::make_unique<LogStore>(home + "/live", *objects_, *disk_);
@@ -245,7 +253,8 @@ Status Server::open_state() {
                    .signer = *signer_,
                    .clock = clock_,
                    .lease = options_.lease,
-                   .on_job_changed = [this](const model::JobKey& job) { waiters_->wake(job); }});
+                   .on_job_changed = [this](const model::JobKey& job) { waiters_->wake(job); },
+                   .job_users = job_users_ ? &*job_users_ : nullptr});
   core::Settings settings = settings_of(options_);
   settings.sizes = TRY(load_sizes(home, options_.sizes_file));
   plane_ = std::make_unique<ControlPlane>(*store_, *nodes_, clock_,
@@ -253,6 +262,13 @@ Status Server::open_state() {
                                                        .local_gpus = count_gpus(),
                                                        .node_idle = options_.node_idle});
   return Done{};
+}
+
+/// Where jobs run when they have users of their own; empty when they do not.
+Result<std::string> Server::open_job_users() {
+  if (options_.job_users_file.empty()) return std::string();
+  job_users_ = TRY(load_job_users(options_.job_users_file));
+  return open_job_directory(options_.home);
 }
 
 Status Server::listen() {
@@ -325,6 +341,7 @@ void Server::stop() {
 
 int run_server(const ServerOptions& options) {
   ::umask(0077);
+  io::keep_memory_private();
   std::signal(SIGPIPE, SIG_IGN);
   if (options.is_background) {
     log::to_file(options.home + "/logs/server.log", log::Level::Info);

@@ -21,8 +21,9 @@ struct ServerOptions {
   Duration node_idle = std::chrono::minutes(2);
   int slots = 0;                              ///< Jobs at once on this machine; 0: one per core.
   Duration lease = std::chrono::seconds(10);  ///< Of nodes that are not of this machine.
-  std::string sizes_file{};  ///< Of the operator's own sizes; empty: <home>/sizes.yml, if any.
-  int max_requeues = 100;    ///< Then a job whose attempt is taken once more fails.
+  std::string sizes_file{};      ///< Of the operator's own sizes; empty: <home>/sizes.yml, if any.
+  std::string job_users_file{};  ///< Who runs as which Unix user; empty: all as the server.
+  int max_requeues = 100;        ///< Then a job whose attempt is taken once more fails.
 };
 
 /// Runs a server until it is told to stop. Returns the process's exit status.

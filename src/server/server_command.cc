@@ -30,6 +30,8 @@ for watching. Jobs that run go on when the server stops, and are found again whe
   --lease SECS       how long nodes of other machines work on without a word from here (default 10)
   --max-preemptions N   how often a job may be preempted or lose its node before it fails
                      (default: $BERTH_MAX_PREEMPTIONS, else 100)
+  --job-users FILE   the Unix user that each Berth user's jobs run as; needs root
+                     (default: all run as the server does; see docs/security.md)
   --sizes FILE       sizes of your own for clusters (default: sizes.yml of the state directory)
 )";
 
@@ -57,6 +59,8 @@ Status take(ServerOptions& options, const std::string& flag, const std::string& 
     options.lease = std::chrono::seconds(std::max(1, TRY(number(flag, value, 86'400))));
   } else if (flag == "--max-preemptions") {
     options.max_requeues = TRY(number(flag, value, 1'000'000));
+  } else if (flag == "--job-users") {
+    options.job_users_file = std::filesystem::absolute(value).lexically_normal();
   } else if (flag == "--sizes") {
     options.sizes_file = std::filesystem::absolute(value).lexically_normal();
   } else if (flag == "--ready-fd") {

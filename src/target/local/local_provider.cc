@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <csignal>
@@ -87,18 +88,28 @@ NodePaths::NodePaths(const std::string& home, const model::NodeId& id)
       agent(directory + "/agent.json"),
       work_root(directory + "/work") {}
 
-LocalProvider::LocalProvider(std::string executable, std::string home)
-    : executable_(std::move(executable)), home_(std::move(home)) {}
+LocalProvider::LocalProvider(std::string executable, std::string home, std::string work_directory)
+    : executable_(std::move(executable)),
+      home_(std::move(home)),
+      work_directory_(std::move(work_directory)) {}
+
+NodePaths LocalProvider::paths_of(const model::NodeId& id) const {
+  NodePaths paths(home_, id);
+  if (!work_directory_.empty()) paths.work_root = work_directory_ + "/" + id.text;
+  return paths;
+}
 
 Status LocalProvider::start(const NodeSpec& spec) {
   TRY(check_id(spec.id));
-  const NodePaths paths(home_, spec.id);
+  const NodePaths paths = paths_of(spec.id);
+  TRY(io::make_directories(paths.directory));
   TRY(io::make_directories(paths.work_root));
+  if (!work_directory_.empty()) ::chmod(paths.work_root.c_str(), 0711);  // Job users pass through.
   TRY(write_token(paths, spec.token));
   if (find_alive(paths)) return Done{};
   const io::ProcessIdentity agent = TRY(io::spawn({
       .command = {executable_, "node", "--name", spec.id.text, "--home", home_, "--slots",
-                  std::to_string(spec.slots)},
+                  std::to_string(spec.slots), "--work-root", paths.work_root},
       .environment = agent_environment(),
       .working_directory = "/",
       .stdout_path = paths.log,
@@ -119,7 +130,7 @@ Result<std::vector<ObservedNode>> LocalProvider::observe() {
 
 Status LocalProvider::stop(const model::NodeId& id) {
   TRY(check_id(id));
-  const NodePaths paths(home_, id);
+  const NodePaths paths = paths_of(id);
   // More than once: a second agent may have waited for the first one's lock.
   while (const auto agent = find_alive(paths)) {
     TRY(io::send_signal(*agent, SIGTERM));
@@ -132,8 +143,10 @@ Status LocalProvider::stop(const model::NodeId& id) {
     io::reap(agent->pid);
   }
   if (holds_work(paths)) TRY(sweep(paths));
-  const auto nodes = io::Root::open(home_ + "/nodes");
-  if (nodes) (void)nodes->remove_tree(id.text);
+  for (const std::string& parent : {home_ + "/nodes", work_directory_}) {
+    const auto nodes = io::Root::open(parent);
+    if (nodes) (void)nodes->remove_tree(id.text);
+  }
   return Done{};
 }
 

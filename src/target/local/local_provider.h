@@ -26,18 +26,20 @@ struct NodePaths {
 class LocalProvider final : public NodeProvider {
  public:
   /// `home` is the state directory: the agent reads the server's address there, also after a
-  /// restart.
-  LocalProvider(std::string executable, std::string home);
+  /// restart. `work_directory` is where attempts live instead of there, one folder for each node.
+  LocalProvider(std::string executable, std::string home, std::string work_directory = {});
 
   Status start(const NodeSpec& spec) override;
   Result<std::vector<ObservedNode>> observe() override;
   Status stop(const model::NodeId& id) override;
 
  private:
+  NodePaths paths_of(const model::NodeId& id) const;
   Status sweep(const NodePaths& paths) const;
 
   std::string executable_;
   std::string home_;
+  std::string work_directory_;
 };
 
 }  // namespace berth::target::local

@@ -97,11 +97,12 @@ struct Launch {
   /// Its peers must be ready too: say Prepared after fetching, and start when Go comes.
   bool waits_for_go = false;
   bool ships_log = true;  ///< False: the log is one of the deliveries.
+  std::string run_as{};   ///< A Unix user of the node's machine; empty: the agent's own.
 };
 BOOST_DESCRIBE_STRUCT(Launch, (),
                       (attempt, command, working_directory, environment, fetches, directories,
                        deliveries, timeout, grace, memory_limit_bytes, cpu_limit, process_limit,
-                       processes, starter, waits_for_go, ships_log))
+                       processes, starter, waits_for_go, ships_log, run_as))
 
 /// Every member of the attempt has prepared: start, with these variables beside the Launch's. In
 /// each value, and in the command, nothing is left to be replaced. Repeating it changes nothing.
