@@ -4,6 +4,7 @@ import os
 import pytest
 
 from harness import BINARY, LEAVE_DEADLINE, Berth, eventually, kill
+from secrets_scan import leaks_of
 
 
 def pytest_configure(config):
@@ -19,6 +20,15 @@ def pytest_runtest_makereport(item, call):
     if report.skipped and os.environ.get("CI") and not hasattr(report, "wasxfail"):
         report.outcome = "failed"
         report.longrepr = f"{item.nodeid} was skipped, which is not allowed with CI set: {call.excinfo}"
+
+
+@pytest.fixture(autouse=True)
+def no_secret_is_told():
+    """After every test, whatever it was about: no secret stands in anything that it made."""
+    Berth.made.clear()
+    yield
+    leaks = [leak for each in Berth.made for leak in leaks_of(each)]
+    assert not leaks, "\n".join(leaks)
 
 
 @pytest.fixture

@@ -26,6 +26,8 @@ SANITIZED = bool(os.environ.get("BERTH_TEST_SANITIZED"))
 SANITIZER_REPORT = re.compile(r"(Address|Leak|Thread|UndefinedBehavior)Sanitizer|runtime error:|check failed:")
 # For hangs, not for speed.
 DEADLINE = 240 if SANITIZED else 60
+# Of one command's output, for those who look at it when the test is over.
+MOST_KEPT = 1 << 20
 # An agent that no server told to leave goes by itself after a minute.
 LEAVE_DEADLINE = 90
 
@@ -69,8 +71,12 @@ class Response:
 
 
 class Berth:
+    made = []  # By the test that runs: conftest.py looks at what each has said.
+
     def __init__(self, home, folder):
         self.home, self.folder = pathlib.Path(home), pathlib.Path(folder)
+        self.said = []  # What every command printed: words, stdout, stderr.
+        Berth.made.append(self)
         self.environment = {name: value for name, value in os.environ.items()
                             if not name.startswith(("BERTH_", "AZUREML_", "MLFLOW_", "PYTEST_"))}
         self.environment |= {"BERTH_HOME": str(home), "NO_COLOR": "1"}
@@ -96,6 +102,7 @@ class Berth:
                 out, err = process.communicate()
                 raise AssertionError(f"still running: {Outcome(words, None, out, err)!r}") from None
         outcome = Outcome(words, process.returncode, out, err)
+        self.said.append((words, out[:MOST_KEPT], err[:MOST_KEPT]))
         assert not SANITIZER_REPORT.search(outcome.err), outcome
         return outcome
 
