@@ -23,14 +23,11 @@ def values_of(home):
     return names
 
 
-def files_of(berth, *patterns):
+def files_of(folder, *patterns):
     for pattern in patterns:
-        for path in berth.home.glob(pattern):
+        for path in folder.glob(pattern):
             if path.is_file() and path.stat().st_size <= LARGEST:
                 yield path, path.read_bytes()
-    for path in berth.folder.glob("*.log"):
-        if path.is_file() and path.stat().st_size <= LARGEST:
-            yield path, path.read_bytes()
 
 
 def leaks_of(berth):
@@ -42,11 +39,9 @@ def leaks_of(berth):
         found.extend(f"{name} in {where}" for secret, name in secrets.items() if secret in data)
         found.extend(f"{match.group()[:24]!r}… in {where}" for pattern in patterns if (match := pattern.search(data)))
 
-    for path, data in files_of(berth, "**/*.log"):
+    for path, data in [*files_of(berth.home, "**/*.log", "berth.db*"), *files_of(berth.folder, "*.log")]:
         look(path, data, SIGNED, JOB_TOKEN)
-    for path, data in files_of(berth, "berth.db*"):
-        look(path, data, SIGNED, JOB_TOKEN)
-    for path, data in files_of(berth, "live/**/*", "objects/**/*"):
+    for path, data in files_of(berth.home, "live/**/*", "objects/**/*"):
         look(path, data)
     for words, out, err in berth.said:
         look(f"stderr of berth {' '.join(words)}", err, SIGNED, JOB_TOKEN)
