@@ -201,6 +201,7 @@ struct Job {
   std::optional<JobError> error{};
   std::vector<std::string> warnings{};
   std::string created_by{};
+  std::string code_digest{};  ///< Of the code as it was when the job was submitted; may be empty.
   WallTime created_at{};
   WallTime modified_at{};
   std::optional<WallTime> started_at{};
@@ -210,7 +211,7 @@ BOOST_DESCRIBE_STRUCT(Job, (),
                       (key, sequence, spec, display_name, description, tags, properties,
                        is_archived, status, attempt, members, cancel_requested, is_yielding,
                        requeues, requeue_reason, placed_at, outcome, error, warnings, created_by,
-                       created_at, modified_at, started_at, ended_at))
+                       code_digest, created_at, modified_at, started_at, ended_at))
 
 /// Has nodes, from its placement to its end.
 inline bool holds_nodes(const Job& job) { return !job.members.empty(); }

@@ -124,6 +124,8 @@ Result<ControlPlane::Submitted> ControlPlane::submit(Job draft) {
 
   draft.warnings = TRY(core::validate(draft.spec, choices(draft.key.workspace)));
   TRY(check_references({.store = store_, .plane = *this}, draft.key.workspace, draft.spec));
+  draft.code_digest = TRY(
+      digest_of_code({.store = store_, .plane = *this}, draft.key.workspace, draft.spec.code_id));
   draft.sequence = next_sequence_++;
   draft.created_at = draft.modified_at = clock_.now().wall;
   apply(core::JobSubmitted{draft});

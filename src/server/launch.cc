@@ -95,8 +95,19 @@ class LaunchBuilder {
     if (job_.spec.code_id.empty()) return Done{};
     const BlobPlace code =
         TRY(find_code(context_.catalogue, job_.key.workspace, job_.spec.code_id));
+    TRY(check_code());
     launch_.fetches.push_back(fetch_of(code, "wd", "code"));
     return Done{};
+  }
+
+  /// What runs is what was submitted, whoever may write where it lies. Jobs from before there was a
+  /// digest have none.
+  Status check_code() const {
+    if (job_.code_digest.empty()) return Done{};
+    const std::string now =
+        TRY(digest_of_code(context_.catalogue, job_.key.workspace, job_.spec.code_id));
+    if (now == job_.code_digest) return Done{};
+    return fail(Code::Conflict, "its code was changed after it was submitted");
   }
 
   Status add_input(const std::string& name, const model::JobInput& input) {

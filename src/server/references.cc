@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/references.h"
 
+#include "base/digest.h"
 #include "base/text.h"
 #include "model/datastore.h"
 #include "server/control_plane.h"
@@ -196,6 +197,26 @@ Result<BlobPlace> find_code(const Catalogue& catalogue, const WorkspaceId& works
   place.path = as_folder(place.path);
   place.is_folder = true;
   return place;
+}
+
+Result<std::string> digest_of_code(const Catalogue& catalogue, const WorkspaceId& workspace,
+                                   const std::string& code_id) {
+  if (code_id.empty()) return std::string();
+  constexpr std::size_t kPage = 1000;
+  const BlobPlace code = TRY(find_code(catalogue, workspace, code_id));
+  std::string text;
+  store::BlobQuery query{
+      .workspace = workspace, .container = code.container, .prefix = code.path, .limit = kPage};
+  while (true) {
+    const std::vector<store::Blob> blobs = TRY(catalogue.store.blobs(query));
+    for (const store::Blob& blob : blobs) {
+      text += fmt::format("{}\n{}", blob.key.path.size(), blob.key.path);
+      for (const store::Piece& piece : blob.pieces) text += piece.sha256;
+      text += '\n';
+    }
+    if (blobs.size() < kPage) return to_hex(sha256(text));
+    query.after = blobs.back().key.path;
+  }
 }
 
 Status check_references(const Catalogue& catalogue, const WorkspaceId& workspace,

@@ -44,6 +44,10 @@ Result<BlobPlace> blob_of_url(const model::WorkspaceId& workspace, const std::st
 Result<BlobPlace> find_code(const Catalogue& catalogue, const model::WorkspaceId& workspace,
                             const std::string& code_id);
 
+/// A digest of all names and bytes of a job's code as they are now; empty when it has none.
+Result<std::string> digest_of_code(const Catalogue& catalogue, const model::WorkspaceId& workspace,
+                                   const std::string& code_id);
+
 /// Refuses a job whose code or inputs are not there. The error's target names the input.
 Status check_references(const Catalogue& catalogue, const model::WorkspaceId& workspace,
                         const model::JobSpec& spec);

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import pwd
+import re
 import shutil
 import subprocess
 import tempfile
@@ -287,3 +288,33 @@ def test_outputs_that_are_swapped_while_they_are_sent_back_are_never_somebody_el
     got = [path for path in (separated.folder / "got").rglob("*") if path.is_file()]
     assert got and not [path for path in got if b"of root" in path.read_bytes()]
     assert secret.read_text() == "of root\n"
+
+
+# What runs is what was submitted.
+
+def test_code_that_is_changed_after_the_submit_does_not_run(berth):
+    """Whoever may write the workspace's datastore may write where code lies."""
+    berth.start_server("--slots", "1")
+    gate = berth.folder / "gate"
+    berth.submit(f"until [ -e {gate} ]; do sleep 0.05; done", "first")
+    berth.wait("first", "Running")
+    berth.file("code/main.sh", "echo as submitted")
+    berth.submit("sh main.sh", "pinned", code="code")
+    container = berth.container()
+    place, signature = container
+    listed = berth.request("GET", f"{place}?restype=container&comp=list&{signature}", token=False)
+    name = re.search(rb"<Name>([^<]*main\.sh)</Name>", listed.body)[1].decode()
+    answer = berth.blob("PUT", name, b"echo something else", {"x-ms-blob-type": "BlockBlob"}, container=container)
+    assert answer.status == 201, answer
+    gate.touch()
+
+    error = berth.wait("pinned", "Failed")
+
+    assert "its code was changed after it was submitted" in json.dumps(error)
+    assert b"something else" not in berth.log("pinned")
+
+
+def test_code_that_is_sent_once_more_is_the_same_code(berth):
+    berth.file("code/main.sh", "echo as submitted")
+    for name in ("one", "two"):
+        assert run(berth, "sh main.sh", name, code="code") == "as submitted\n"
