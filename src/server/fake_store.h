@@ -53,11 +53,7 @@ class FakeStore final : public store::Store {
     core::rebuild_indexes(state);
     return state;
   }
-  Result<std::int64_t> last_sequence() override {
-    std::int64_t last = 0;
-    for (const auto& [key, job] : jobs_) last = std::max(last, job.sequence);
-    return last;
-  }
+  Result<std::int64_t> last_sequence() override { return last_; }
   Result<std::int64_t> last_node_sequence() override { return last_node_; }
   Result<std::vector<model::Usage>> usage(const store::UsageQuery&) override { return usages; }
   Result<std::optional<model::Job>> job(const model::JobKey& key) override {
@@ -122,7 +118,10 @@ class FakeStore final : public store::Store {
 
   void put(const store::PutWorkspace& row) { workspaces[row.workspace.id] = row.workspace; }
   void put(const store::DeleteWorkspace& row) { workspaces.erase(row.workspace); }
-  void put(const store::PutJob& row) { jobs_[row.job.key] = row.job; }
+  void put(const store::PutJob& row) {
+    jobs_[row.job.key] = row.job;
+    last_ = std::max(last_, row.job.sequence);
+  }
   void put(const store::DeleteJob& row) { jobs_.erase(row.job); }
   void put(const store::PutNode& row) {
     nodes[row.node.id] = row.node;
@@ -155,6 +154,7 @@ class FakeStore final : public store::Store {
   };
   std::deque<Pending> pending_;
   bool is_poisoned_ = false;
+  std::int64_t last_ = 0;
   std::int64_t last_node_ = 0;
   std::map<model::JobKey, model::Job> jobs_;
   std::map<AssetKey, model::Asset> assets_;

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/judge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace berth::sim {
+
+using model::Ending;
+using model::JobStatus;
+
+std::string command_of(Submission submission) { return fmt::format("work {}", submission); }
+
+Submission submission_of(const std::string& command) {
+  return std::stoi(command.substr(command.find(' ') + 1));
+}
+
+std::string Journal::text() const {
+  std::string text;
+  for (const Entry& entry : entries_) {
+    text += fmt::format("{:>9.3f} s  {} {} {} {}\n", static_cast<double>(entry.at.count()) / 1000,
+                        entry.what, entry.who, entry.whose,
+                        entry.number == 0 ? std::string() : std::to_string(entry.number));
+  }
+  return text;
+}
+
+void Judge::blame(std::string what) {
+  if (!verdict_) verdict_ = std::move(what);
+}
+
+// ---- What users were told
+// ------------------------------------------------------------------------
+
+void Judge::accepted(Submission submission, const model::JobKey& job) {
+  promised_[submission] = job;
+  check_promises();
+}
+
+void Judge::check_promises() {
+  for (const auto& [submission, key] : promised_) {
+    const auto found = jobs_.find(key);
+    const bool is_there =
+        found != jobs_.end() && submission_of(found->second.spec.command) == submission;
+    if (!is_there)
+      return blame(fmt::format("job '{}' was acknowledged and is not there", key.name));
+  }
+}
+
+std::vector<std::string> Judge::unfinished() const {
+  std::vector<std::string> names;
+  for (const auto& [key, job] : jobs_) {
+    if (!model::is_terminal(job.status)) names.push_back(key.name);
+  }
+  return names;
+}
+
+// ---- The disk
+// ------------------------------------------------------------------------------------
+
+void Judge::committed(const store::Batch& batch) {
+  for (const store::Write& write : batch) {
+    if (const auto* job = std::get_if<store::PutJob>(&write)) put(job->job);
+    if (const auto* job = std::get_if<store::DeleteJob>(&write)) deleted(job->job);
+    if (const auto* node = std::get_if<store::PutNode>(&write)) nodes_.insert(node->node.id);
+    if (const auto* node = std::get_if<store::DeleteNode>(&write)) nodes_.erase(node->node);
+  }
+}
+
+void Judge::put(const model::Job& job) {
+  const Submission submission = submission_of(job.spec.command);
+  const auto before = jobs_.find(job.key);
+  if (before == jobs_.end()) {
+    const auto [place, is_new] = sequences_.try_emplace(submission, job.sequence);
+    if (!is_new && place->second != job.sequence) {
+      blame(fmt::format("job '{}' was submitted once and made twice", job.key.name));
+    }
+  } else if (before->second.sequence != job.sequence) {
+    blame(fmt::format("job '{}' took the place of another", job.key.name));
+  } else if (model::is_terminal(before->second.status)) {
+    const model::Job& old = before->second;
+    const bool is_same = old.status == job.status && old.attempt == job.attempt &&
+                         old.outcome == job.outcome && old.ended_at == job.ended_at;
+    if (!is_same) blame(fmt::format("job '{}' was over and changed", job.key.name));
+  } else if (before->second.attempt > job.attempt) {
+    blame(fmt::format("the attempts of job '{}' go backwards", job.key.name));
+  }
+  const bool ends = model::is_terminal(job.status) &&
+                    (before == jobs_.end() || !model::is_terminal(before->second.status));
+  int& highest = attempts_[submission];
+  highest = std::max(highest, job.attempt);
+  jobs_[job.key] = job;
+  journal_.note(Duration(0), "  on disk:", job.key.name,
+                std::string(boost::describe::enum_to_string(job.status, "?")), job.attempt);
+  if (ends) check_end(job);
+}
+
+void Judge::deleted(const model::JobKey& job) {
+  const auto found = jobs_.find(job);
+  if (found == jobs_.end()) return;
+  if (!delete_asked_.contains(job)) {
+    blame(fmt::format("job '{}' was deleted and nobody asked for it", job.name));
+  }
+  promised_.erase(submission_of(found->second.spec.command));
+  jobs_.erase(found);
+}
+
+/// An attempt that was launched after the backup was made and before it was restored is of a
+/// history that never was.
+bool Judge::counts(const Run& run) const {
+  if (run.timeline == timeline_) return true;
+  const auto known = attempts_at_restore_.find(run.submission);
+  return known != attempts_at_restore_.end() && run.attempt <= known->second;
+}
+
+void Judge::check_end(const model::Job& job) {
+  const Submission submission = submission_of(job.spec.command);
+  for (const Run& run : running_) {
+    if (run.submission == submission && counts(run)) {
+      blame(fmt::format("job '{}' is over and runs on node '{}'", job.key.name, run.node));
+    }
+  }
+  const bool was_cancelled = job.cancel_requested;
+  if (was_cancelled && !cancel_asked_.contains(job.key)) {
+    blame(fmt::format("job '{}' was cancelled and nobody asked for it", job.key.name));
+  }
+  if (job.status == JobStatus::Canceled && !was_cancelled) {
+    blame(fmt::format("job '{}' is cancelled without a cancel", job.key.name));
+  }
+  if (job.outcome && job.outcome->ending == Ending::Exited) check_exit(job);
+}
+
+/// An exit that is recorded has happened, in the very attempt that is recorded with it.
+void Judge::check_exit(const model::Job& job) {
+  const Submission submission = submission_of(job.spec.command);
+  const auto count = std::ranges::count_if(runs_, [&](const auto& entry) {
+    const auto& [run, ran] = entry;
+    return run.submission == submission && run.attempt == job.attempt && counts(run) &&
+           ran.outcome && ran.outcome->ending == Ending::Exited &&
+           ran.outcome->exit_code == job.outcome->exit_code;
+  });
+  const bool is_success = job.outcome->exit_code == 0;
+  const int needed = is_success ? std::max(job.spec.resources.instance_count, 1) : 1;
+  if (count < needed) {
+    blame(fmt::format("job '{}' is said to have exited with {} in attempt {}, which it has not",
+                      job.key.name, job.outcome->exit_code, job.attempt));
+  }
+}
+
+std::shared_ptr<const Judge::Memory> Judge::remember() const {
+  return std::make_shared<const Memory>(Memory{jobs_, sequences_, attempts_, nodes_});
+}
+
+void Judge::restored(const std::shared_ptr<const Memory>& memory) {
+  ++timeline_;
+  jobs_ = memory->jobs;
+  sequences_ = memory->sequences;
+  attempts_ = attempts_at_restore_ = memory->attempts;
+  nodes_ = memory->nodes;
+  std::erase_if(promised_, [&](const auto& promise) {
+    const auto found = jobs_.find(promise.second);
+    return found == jobs_.end() || submission_of(found->second.spec.command) != promise.first;
+  });
+}
+
+// ---- What really happens
+// -------------------------------------------------------------------------
+
+void Judge::started(const Run& run) {
+  if (!runs_.try_emplace(run).second) {
+    blame(fmt::format("attempt {} of submission {} ran twice on node '{}'", run.attempt,
+                      run.submission, run.node));
+  }
+  running_.insert(run);
+  if (!counts(run)) return;
+  const auto recorded = attempts_.find(run.submission);
+  if (recorded == attempts_.end() || recorded->second < run.attempt) {
+    blame(fmt::format("attempt {} of submission {} runs and is not on disk", run.attempt,
+                      run.submission));
+  }
+  for (const Run& other : running_) {
+    if (other.submission != run.submission || other.attempt == run.attempt || !counts(other)) {
+      continue;
+    }
+    blame(fmt::format("attempts {} and {} of submission {} run at once, on '{}' and '{}'",
+                      other.attempt, run.attempt, run.submission, other.node, run.node));
+  }
+  for (const auto& [key, job] : jobs_) {
+    const bool is_it = submission_of(job.spec.command) == run.submission;
+    if (!is_it) continue;
+    if (model::is_terminal(job.status)) {
+      blame(fmt::format("job '{}' is over and begins on node '{}'", key.name, run.node));
+    }
+    const auto members = std::ranges::count_if(running_, [&](const Run& other) {
+      return other.submission == run.submission && counts(other);
+    });
+    if (members > std::max(job.spec.resources.instance_count, 1)) {
+      blame(fmt::format("job '{}' runs on more nodes than it asked for", key.name));
+    }
+  }
+}
+
+void Judge::ended(const Run& run, const model::Outcome& outcome) {
+  running_.erase(run);
+  runs_[run].outcome = outcome;
+}
+
+}  // namespace berth::sim

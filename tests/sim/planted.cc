@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/planted.h"
+
+#include "wire/node/message.h"
+
+namespace berth::sim {
+namespace {
+
+class HastyStore final : public SimStore {
+ public:
+  using SimStore::SimStore;
+
+  void commit(store::Batch batch, Committed done) override {
+    SimStore::commit(std::move(batch), [](const Status&) {});
+    answer({std::move(done)}, Done{});
+  }
+};
+
+class PlantedSocket final : public io::WebSocket {
+ public:
+  PlantedSocket(Bug bug, server::ControlPlane& plane, model::NodeId node,
+                std::shared_ptr<io::WebSocket> socket)
+      : bug_(bug), plane_(plane), node_(std::move(node)), socket_(std::move(socket)) {}
+
+  void start(Callbacks callbacks) override {
+    socket_->start({.on_message =
+                        [this, hear = callbacks.on_message](const std::string& data, bool binary) {
+                          if (bug_ == Bug::TakesOldReports) take_old_report(data, binary);
+                          hear(data, binary);
+                        },
+                    .on_close =
+                        [bug = bug_, &plane = plane_, node = node_,
+                         close = callbacks.on_close](const std::string& reason) {
+                          close(reason);
+                          if (bug == Bug::IgnoresLeases) plane.node_gone(node);
+                        }});
+  }
+  void send(std::string message, bool binary) override {
+    socket_->send(std::move(message), binary);
+  }
+  std::size_t queued_bytes() const override { return socket_->queued_bytes(); }
+  void close() override { socket_->close(); }
+
+ private:
+  void take_old_report(const std::string& data, bool binary) {
+    const auto message = wire::node::decode_to_server(data, binary);
+    const auto* ended = message && *message ? std::get_if<wire::node::Ended>(&**message) : nullptr;
+    if (ended == nullptr) return;
+    const auto job = plane_.state().jobs.find(ended->attempt.job);
+    if (job == plane_.state().jobs.end() || job->second.attempt <= ended->attempt.attempt) return;
+    plane_.job_ended(model::head_node(job->second), {job->first, job->second.attempt},
+                     ended->outcome, {});
+  }
+
+  Bug bug_;
+  server::ControlPlane& plane_;
+  model::NodeId node_;
+  std::shared_ptr<io::WebSocket> socket_;
+};
+
+}  // namespace
+
+std::unique_ptr<SimStore> make_store(Bug bug, Stage& stage, Disk& disk) {
+  if (bug == Bug::ActsBeforeTheCommit) return std::make_unique<HastyStore>(stage, disk);
+  return std::make_unique<SimStore>(stage, disk);
+}
+
+std::shared_ptr<io::WebSocket> plant(Bug bug, server::ControlPlane& plane,
+                                     const model::NodeId& node,
+                                     std::shared_ptr<io::WebSocket> socket) {
+  if (bug != Bug::IgnoresLeases && bug != Bug::TakesOldReports) return socket;
+  return std::make_shared<PlantedSocket>(bug, plane, node, std::move(socket));
+}
+
+}  // namespace berth::sim

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mistakes a server could have, made in what surrounds the real one. The simulator must find them.
+#pragma once
+
+#include <memory>
+
+#include "io/websocket.h"
+#include "server/control_plane.h"
+#include "sim/disk.h"
+
+namespace berth::sim {
+
+enum class Bug {
+  None,
+  ActsBeforeTheCommit,
+  IgnoresLeases,    ///< A node whose connection breaks is taken for gone at once.
+  TakesOldReports,  ///< An end is taken for the current attempt's, whatever its number.
+};
+
+std::unique_ptr<SimStore> make_store(Bug bug, Stage& stage, Disk& disk);
+
+/// The socket as the hub is to see it.
+std::shared_ptr<io::WebSocket> plant(Bug bug, server::ControlPlane& plane,
+                                     const model::NodeId& node,
+                                     std::shared_ptr<io::WebSocket> socket);
+
+}  // namespace berth::sim

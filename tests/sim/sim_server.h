@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "server/control_plane.h"
+#include "server/log_store.h"
+#include "server/node_hub.h"
+#include "server/providers.h"
+#include "server/signer.h"
+#include "sim/cloud.h"
+#include "sim/disk.h"
+#include "sim/network.h"
+#include "sim/planted.h"
+
+namespace berth::sim {
+
+/// What every server process of this program may share: things that touch the real machine, and
+/// that a world without log bytes never uses.
+struct Outside {
+  Outside();
+  ~Outside();
+
+  std::string directory;
+  io::Loop loop{};
+  io::InlineOffload offload{};
+  std::unique_ptr<io::ObjectStore> objects{};
+  server::Signer signer{"0123456789abcdef0123456789abcdef"};
+};
+
+struct ServerParts {
+  Stage& stage;
+  Disk& disk;
+  Cloud& cloud;
+  Network& network;
+  Outside& outside;
+  Bug bug = Bug::None;
+};
+
+/// One server process, from its start to its death, made of the real parts: control plane, hub,
+/// keeper, launch messages, codec. Destroying it is kill -9.
+class SimServer {
+ public:
+  explicit SimServer(ServerParts parts);
+  ~SimServer();
+
+  server::ControlPlane& plane() { return *plane_; }
+  /// Whether the state may have changed since it was last asked.
+  bool take_changes() { return store_->take_changes(); }
+  bool is_idle() const { return store_->is_idle(); }
+  /// SIGTERM: says good-bye. What follows is up to the caller.
+  void stop() { hub_->say_good_bye(); }
+
+ private:
+  void tick();
+
+  ServerParts parts_;
+  WorldClock clock_;
+  std::unique_ptr<SimStore> store_;
+  server::Providers providers_;
+  server::LogStore logs_;
+  std::unique_ptr<server::NodeHub> hub_;
+  std::unique_ptr<server::ControlPlane> plane_;
+  std::shared_ptr<int> alive_ = std::make_shared<int>(0);
+};
+
+}  // namespace berth::sim

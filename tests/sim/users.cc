@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/users.h"
+
+#include <fmt/format.h>
+
+namespace berth::sim {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+/// One cluster of each kind: on this machine, and two that share a site with leases.
+struct Cluster {
+  const char* name;
+  const char* site;
+  model::Tier tier;
+};
+constexpr Cluster kClusters[] = {{"near", "local", model::Tier::Dedicated},
+                                 {"low", "far", model::Tier::LowPriority},
+                                 {"ded", "far", model::Tier::Dedicated}};
+
+}  // namespace
+
+server::ControlPlane* Users::plane() {
+  SimServer* server = server_();
+  return server == nullptr ? nullptr : &server->plane();
+}
+
+void Users::try_again(std::function<void()> what) {
+  ++open_;
+  stage_.time.after(stage_.random.between(100ms, 1s), [this, what = std::move(what)] {
+    --open_;
+    what();
+  });
+}
+
+void Users::set_up() {
+  server::ControlPlane* server = plane();
+  if (server == nullptr) return try_again([this] { set_up(); });
+  const bool has_site = server->state().sites.contains("far");
+  const model::Site far{
+      .name = "far", .provider = model::ProviderKind::Slurm, .capacity = {.nodes = 3}};
+  if (!has_site && !server->put_site(far)) stage_.judge.blame("the site cannot be made");
+  for (const Cluster& cluster : kClusters) put_cluster(cluster.name, 0, 2);
+  server->when_durable([this](const Status& durable) {
+    if (!durable) try_again([this] { set_up(); });
+  });
+}
+
+void Users::put_cluster(const std::string& name, int least, int most) {
+  for (const Cluster& cluster : kClusters) {
+    if (cluster.name != name) continue;
+    (void)plane()->put_compute(
+        {.key = {plane()->state().workspaces.begin()->first, name},
+         .name = name,
+         .location = cluster.site,
+         .size = "Standard_DS1_v2",
+         .tier = cluster.tier,
+         .scale = {.min_nodes = least, .max_nodes = most, .idle_before_scale_down = 4s}});
+  }
+}
+
+// ---- Jobs
+// ----------------------------------------------------------------------------------------
+
+Behaviour Users::some_behaviour() {
+  Random& random = stage_.random;
+  Behaviour some;
+  const int kind = random.below(10);
+  some.runs = random.between(5ms, 60ms);
+  if (kind >= 4) some.runs = random.between(200ms, 5s);
+  if (kind == 9) some.runs = random.between(10s, 40s);
+  some.exit_code = random.chance(20) ? 1 + random.below(3) : 0;
+  some.ignores_sigterm = random.chance(20);
+  if (random.chance(40)) some.fetches = random.between(1ms, 800ms);
+  if (random.chance(40)) some.delivers = random.between(1ms, 800ms);
+  return some;
+}
+
+model::Job Users::draft(const std::string& name, const std::string& compute, int nodes,
+                        const Behaviour& behaviour) {
+  const Submission submission = ++last_;
+  behaviours_[submission] = behaviour;
+  model::Job job{.key = {{"w"}, name}};
+  job.spec.command = command_of(submission);
+  job.spec.compute = compute;
+  job.spec.resources.instance_count = nodes;
+  return job;
+}
+
+void Users::submit(model::Job draft) {
+  stage_.note("submit", draft.key.name, draft.spec.compute, submission_of(draft.spec.command));
+  try_submit(draft);
+}
+
+/// Until there is an answer: the same name and the same content, as often as it takes.
+void Users::try_submit(const model::Job& draft) {
+  server::ControlPlane* server = plane();
+  if (server == nullptr) return try_again([this, draft] { try_submit(draft); });
+  const auto accepted = server->submit(draft);
+  if (!accepted) {
+    const Code code = accepted.error().code;
+    if (code == Code::Unavailable) try_again([this, draft] { try_submit(draft); });
+    return;  // The name is somebody else's, or the cluster is gone.
+  }
+  auto is_answered = std::make_shared<bool>(false);
+  server->when_durable([this, draft, is_answered](const Status& durable) {
+    *is_answered = true;
+    if (durable) {
+      stage_.judge.accepted(submission_of(draft.spec.command), draft.key);
+    } else {
+      try_again([this, draft] { try_submit(draft); });
+    }
+  });
+  // A server that dies says nothing: the client tries again.
+  if (*is_answered) return;
+  ++open_;
+  stage_.time.after(10s, [this, draft, is_answered] {
+    --open_;
+    if (!*is_answered) try_submit(draft);
+  });
+}
+
+const model::Job* Users::some_job(bool is_over) {
+  std::vector<const model::Job*> fitting;
+  for (const auto& [key, job] : stage_.judge.jobs()) {
+    if (model::is_terminal(job.status) == is_over) fitting.push_back(&job);
+  }
+  if (fitting.empty()) return nullptr;
+  return fitting[static_cast<std::size_t>(stage_.random.below(static_cast<int>(fitting.size())))];
+}
+
+void Users::cancel(const model::JobKey& job) {
+  if (plane() == nullptr) return;
+  stage_.note("cancel", job.name);
+  stage_.judge.cancel_asked(job);
+  (void)plane()->cancel(job);
+}
+
+void Users::cancel_something() {
+  if (const model::Job* job = some_job(false)) cancel(model::JobKey(job->key));
+}
+
+void Users::delete_something() {
+  const model::Job* job = some_job(true);
+  if (job == nullptr || plane() == nullptr) return;
+  const model::JobKey key = job->key;
+  stage_.note("delete", key.name);
+  stage_.judge.delete_asked(key);
+  (void)plane()->delete_job(key);
+}
+
+void Users::relabel_something() {
+  const model::Job* found = some_job(stage_.random.chance(50));
+  if (found == nullptr || plane() == nullptr) return;
+  model::Job again{.key = found->key, .spec = found->spec};
+  again.display_name = fmt::format("name {}", stage_.random.below(3));
+  (void)plane()->submit(again);
+}
+
+// ---- Clusters
+// ------------------------------------------------------------------------------------
+
+void Users::change_cluster() {
+  if (plane() == nullptr) return;
+  const Cluster& cluster = kClusters[stage_.random.below(3)];
+  if (stage_.random.chance(70)) {
+    const int least = stage_.random.below(2);
+    return put_cluster(cluster.name, least, std::max(1, least + stage_.random.below(3)));
+  }
+  const bool with_jobs = stage_.random.chance(50);
+  const model::ComputeKey key{{"w"}, cluster.name};
+  stage_.note("delete cluster", cluster.name);
+  if (with_jobs) {
+    for (const auto& [name, job] : plane()->state().jobs) {
+      if (job.spec.compute == cluster.name) stage_.judge.cancel_asked(name);
+    }
+  }
+  (void)plane()->delete_compute(key, with_jobs);
+}
+
+void Users::preempt_something() {
+  if (plane() == nullptr || plane()->state().nodes.empty()) return;
+  const auto& nodes = plane()->state().nodes;
+  const int index = stage_.random.below(static_cast<int>(nodes.size()));
+  const model::NodeId node = std::next(nodes.begin(), index)->first;
+  stage_.note("preempt", node.text);
+  (void)plane()->preempt_node(node);
+}
+
+void Users::act() {
+  static constexpr const char* kTargets[] = {"local", "local", "near", "low", "ded"};
+  const int what = stage_.random.below(20);
+  if (what < 9) {
+    const std::string target = kTargets[stage_.random.below(5)];
+    const bool is_gang = target != "local" && stage_.random.chance(35);
+    model::Job job = draft(fmt::format("j{}", stage_.random.below(12)), target, is_gang ? 2 : 1,
+                           some_behaviour());
+    job.spec.priority = 1 + stage_.random.below(3);
+    return submit(std::move(job));
+  }
+  if (what < 12) return cancel_something();
+  if (what < 15) return delete_something();
+  if (what < 16) return change_cluster();
+  if (what < 17) return preempt_something();
+  if (what < 18) return relabel_something();
+}
+
+void Users::calm_down() {
+  if (std::exchange(is_calm_, true)) return;
+  const auto settle = [this](const auto& again) -> void {
+    if (plane() == nullptr) return try_again([again] { again(again); });
+    for (const auto& [key, compute] : plane()->state().computes) {
+      if (!compute.is_deleting) put_cluster(key.name, 0, std::max(2, compute.scale.max_nodes));
+    }
+    plane()->when_durable([this, again](const Status& durable) {
+      if (!durable) try_again([again] { again(again); });
+    });
+  };
+  settle(settle);
+}
+
+}  // namespace berth::sim
