@@ -219,6 +219,21 @@ TEST_F(ClusterPlaneTest, AFailedCommitLeavesNoNodeBehind) {
   EXPECT_TRUE(plane.state().nodes.empty());
 }
 
+TEST_F(ClusterPlaneTest, ANodeThatWasDismissedUnheardIsToldWhenItComesBack) {
+  submit("a");
+  join("pool-1");
+  end("a", "pool-1");
+  clock.advance(121s);
+  plane.tick();  // To leave; for a moment it could still be called back.
+  plane.node_detached({"pool-1"});
+  store.complete();
+  ASSERT_TRUE(plane.state().nodes.at({"pool-1"}).is_dismissed);
+  world.read();
+
+  join("pool-1");
+  EXPECT_EQ(world.read(), Names{"dismiss pool-1"});
+}
+
 TEST_F(ClusterPlaneTest, AWorkspaceWithAClusterIsNotDeleted) {
   const auto made = plane.put_workspace({.name = "other"});
   ASSERT_TRUE(made);

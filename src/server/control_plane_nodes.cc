@@ -45,6 +45,10 @@ Status ControlPlane::node_joined(const NodeId& node, const Joining& joining,
       }
     });
   }
+  // It was dismissed while it could not hear.
+  if (state_.nodes.at(node).is_dismissed) {
+    turn().effects.push_back([this, node] { effects_.dismiss_node(node); });
+  }
   decide();
   flush();
   return Done{};
