@@ -22,6 +22,9 @@ constexpr Duration kTimeToGo = 15s;
 /// Messages under way, and the moment between a lapse and the death of the last process.
 constexpr Duration kLeaseMargin = 2s;
 constexpr Duration kPauseBetweenLooks = 2s;  ///< At sites that are asked through commands.
+/// Also a site where all seems well is looked at: a start that was said to have failed may have
+/// had its effect late, an end that was said to have been may not.
+constexpr Duration kPauseBetweenSweeps = 60s;
 
 Duration pause_after(int failures) {
   const int doublings = std::clamp(failures - 1, 0, 10);
@@ -126,10 +129,11 @@ void NodeKeeper::start_if_due(const Node& node) {
 
 void NodeKeeper::reconcile() {
   std::set<std::string> sites;
-  for (const auto& [name, site] : plane_->state().sites) {
-    if (!known_sites_.contains(name)) sites.insert(name);
-  }
   const TimePoint now = parts_.clock.now().mono;
+  for (const auto& [name, site] : plane_->state().sites) {
+    const auto sweep = sweep_at_.find(name);
+    if (sweep == sweep_at_.end() || now >= sweep->second) sites.insert(name);
+  }
   std::vector<NodeId> overdue;
   for (const auto& [id, node] : plane_->state().nodes) {
     if (!parts_.is_connected(id)) {
@@ -165,7 +169,7 @@ void NodeKeeper::observe(const model::Site& site) {
 }
 
 void NodeKeeper::observed(const std::string& site, const std::vector<target::ObservedNode>& seen) {
-  known_sites_.insert(site);
+  sweep_at_[site] = parts_.clock.now().mono + kPauseBetweenSweeps;
   end_strays(site, seen);
   std::map<NodeId, target::ObservedNode> by_id;
   for (const target::ObservedNode& node : seen) by_id[node.id] = node;

@@ -76,7 +76,7 @@ class NodeKeeper {
   std::set<model::NodeId> retiring_;
   std::map<std::string, TimePoint> next_look_;
   std::set<std::string> looking_;
-  std::set<std::string> known_sites_;  ///< Looked at since we started.
+  std::map<std::string, TimePoint> sweep_at_;  ///< Then a site is looked at in any case.
 };
 
 }  // namespace berth::server

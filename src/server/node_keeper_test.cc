@@ -272,6 +272,13 @@ TEST_F(NodeKeeperTest, ANodeOfOursThatNobodyKnowsOfIsEnded) {
   EXPECT_EQ(nodes->nodes[{"pool-1"}].liveness, Liveness::Running);
 }
 
+TEST_F(NodeKeeperTest, ANodeThatAppearsLateAtASiteWhereAllSeemsWellIsFound) {
+  pass(5s);
+  nodes->nodes[{"pool-1"}] = {.liveness = Liveness::Running, .starts = 1};
+  pass(70s);
+  EXPECT_EQ(nodes->nodes[{"pool-1"}].liveness, Liveness::Gone);
+}
+
 TEST_F(NodeKeeperTest, ASiteThatCannotBeAskedChangesNothing) {
   submit("a");
   join("pool-1");

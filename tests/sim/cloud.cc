@@ -115,8 +115,8 @@ void Cloud::stop(const model::Site& site, const model::NodeId& id) {
     machine.withdraw();
     return destroy_later(place, stage_.random.between(0ms, 2s));
   }
-  machine.kill_agent();
-  if (!machine.holds_attempts()) slots_.erase(found);
+  machine.destroy();
+  slots_.erase(found);
 }
 
 void Cloud::destroy_later(const Place& place, Duration delay) {

@@ -76,7 +76,7 @@ void World::pass(Duration time) {
 std::optional<std::string> World::live() {
   choose_faults();
   trouble();
-  pass(stage_.random.between(15s, 60s));
+  pass(stage_.random.between(15s, 90s));
   find_peace();
   return stage_.judge.verdict();
 }
@@ -134,12 +134,12 @@ void World::trouble() {
   const auto people = [this](const auto& again) -> void {
     if (!is_troubled_) return;
     users_.act();
-    stage_.time.after(stage_.random.between(50ms, 3s), [again] { again(again); });
+    stage_.time.after(stage_.random.between(20ms, 1500ms), [again] { again(again); });
   };
   const auto harm = [this](const auto& again) -> void {
     if (!is_troubled_) return;
     do_harm();
-    stage_.time.after(stage_.random.between(200ms, 6s), [again] { again(again); });
+    stage_.time.after(stage_.random.between(50ms, 2500ms), [again] { again(again); });
   };
   stage_.time.after(100ms, [people] { people(people); });
   stage_.time.after(1s, [harm] { harm(harm); });
