@@ -180,6 +180,7 @@ Touched on(State& state, const JobPlaced& event) {
   unindex(state, *job);
   job->status = JobStatus::Starting;
   job->attempt += 1;
+  job->fence = event.fence;
   for (const model::NodeId& node : event.nodes) job->members.push_back({.node = node});
   job->placed_at = event.at;
   job->modified_at = event.at;

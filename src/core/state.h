@@ -115,6 +115,7 @@ struct JobPlaced {
   model::JobKey job{};
   std::vector<model::NodeId> nodes{};
   WallTime at{};
+  std::string fence{};
 };
 /// The node works on its share of the attempt: Preparing, Running or Finalizing.
 struct JobAdvanced {

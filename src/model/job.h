@@ -190,7 +190,8 @@ struct Job {
   bool is_archived = false;
   // What we know of its run:
   JobStatus status = JobStatus::NotStarted;
-  int attempt = 0;  ///< The current or last one; 0 before the first. The fencing token.
+  int attempt = 0;      ///< The current or last one; 0 before the first. The fencing token.
+  std::string fence{};  ///< Tells the attempt from any other that ever bore its name and number.
   std::vector<Member> members{};  ///< The nodes the attempt holds, by rank; empty: none.
   bool cancel_requested = false;
   bool is_yielding = false;  ///< The attempt is being stopped, to be queued again.
@@ -209,7 +210,7 @@ struct Job {
 };
 BOOST_DESCRIBE_STRUCT(Job, (),
                       (key, sequence, spec, display_name, description, tags, properties,
-                       is_archived, status, attempt, members, cancel_requested, is_yielding,
+                       is_archived, status, attempt, fence, members, cancel_requested, is_yielding,
                        requeues, requeue_reason, placed_at, outcome, error, warnings, created_by,
                        code_digest, created_at, modified_at, started_at, ended_at))
 

@@ -257,7 +257,8 @@ void ControlPlane::request(Node node) {
   });
 }
 
-void ControlPlane::place(const core::JobPlaced& placed) {
+void ControlPlane::place(core::JobPlaced placed) {
+  placed.fence = options_.make_fence();
   apply(placed);
   for (const NodeId& node : placed.nodes) launch_member(placed.job, node);
 }
@@ -291,7 +292,7 @@ void ControlPlane::stop_rest(const JobKey& key) {
   if (job == state_.jobs.end()) return;
   for (const NodeId& node : core::members_to_stop(job->second)) {
     turn().effects.push_back(
-        [this, key, attempt = job->second.attempt, node] { effects_.stop(key, attempt, node); });
+        [this, attempt = attempt_of(job->second), node] { effects_.stop(attempt, node); });
   }
 }
 

@@ -10,11 +10,13 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/random.h"
 #include "base/result.h"
 #include "core/expression.h"
 #include "core/schedule.h"
 #include "core/state.h"
 #include "store/store.h"
+#include "wire/node/message.h"
 
 namespace berth::server {
 
@@ -27,8 +29,8 @@ class Effects {
   virtual void launch(const model::Job& job, const model::Node& node) = 0;
   /// Every member of the attempt has prepared.
   virtual void go(const model::Job& job, const model::NodeId& node) = 0;
-  virtual void stop(const model::JobKey& job, int attempt, const model::NodeId& node) = 0;
-  virtual void forget(const model::JobKey& job, int attempt, const model::NodeId& node) = 0;
+  virtual void stop(const wire::node::AttemptRef& attempt, const model::NodeId& node) = 0;
+  virtual void forget(const wire::node::AttemptRef& attempt, const model::NodeId& node) = 0;
   virtual void start_node(const model::Node& node) = 0;
   /// It is to end by itself, or to be ended if it does not.
   virtual void dismiss_node(const model::NodeId& node) = 0;
@@ -44,6 +46,8 @@ struct PlaneOptions {
   int local_gpus = 0;  ///< Devices of this machine, when the site 'local' is made.
   Duration node_idle =
       std::chrono::minutes(2);  ///< Of the target 'local': then its node is let go.
+  /// Of each attempt: never the same twice.
+  std::function<std::string()> make_fence = [] { return random_hex(4); };
 };
 
 /// Owns the State. Decide, record, act: every change is applied at once, handed to the store in the
@@ -121,10 +125,7 @@ class ControlPlane {
 
   // What nodes report. Reports of an older attempt, or for another node's job, change nothing.
 
-  struct Held {
-    model::JobKey job{};
-    int attempt = 0;
-  };
+  using Held = wire::node::AttemptRef;
   struct Joining {
     int slots = 1;
     std::string work_root{};
@@ -143,7 +144,7 @@ class ControlPlane {
   void node_gone(const model::NodeId& node);
   /// The server is about to stop: these nodes may go on without it until then.
   void extend_lease(const model::NodeId& node, WallTime until);
-  bool holds(const model::NodeId& node, const model::JobKey& job, int attempt) const;
+  bool holds(const model::NodeId& node, const Held& attempt) const;
   void job_advanced(const model::NodeId& node, const Held& attempt, model::JobStatus status);
   void member_prepared(const model::NodeId& node, const Held& attempt, const std::string& address,
                        int port);
@@ -167,7 +168,7 @@ class ControlPlane {
   void decide();
   void carry_out(const core::Plan& plan);
   void request(model::Node node);
-  void place(const core::JobPlaced& placed);
+  void place(core::JobPlaced placed);
   void preempt(const model::NodeId& node, const std::string& reason);
   void stop_rest(const model::JobKey& job);
   void after_loss(const model::JobKey& job);

@@ -24,11 +24,11 @@ class Diary final : public Effects {
   void go(const model::Job& job, const NodeId& node) override {
     note("go", job.key.name, node.text);
   }
-  void stop(const model::JobKey& job, int, const NodeId& node) override {
-    note("stop", job.name, node.text);
+  void stop(const wire::node::AttemptRef& attempt, const NodeId& node) override {
+    note("stop", attempt.job.name, node.text);
   }
-  void forget(const model::JobKey& job, int, const NodeId& node) override {
-    note("forget", job.name, node.text);
+  void forget(const wire::node::AttemptRef& attempt, const NodeId& node) override {
+    note("forget", attempt.job.name, node.text);
   }
   void start_node(const model::Node& node) override { note("start", node.id.text, ""); }
   void dismiss_node(const NodeId& node) override { note("dismiss", node.text, ""); }

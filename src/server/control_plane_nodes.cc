@@ -16,9 +16,19 @@ using model::JobStatus;
 using model::Member;
 using model::NodeId;
 
-bool ControlPlane::holds(const NodeId& node, const JobKey& job, int attempt) const {
-  const auto found = state_.jobs.find(job);
-  if (found == state_.jobs.end() || found->second.attempt != attempt) return false;
+namespace {
+
+/// A node of an earlier version says only the number.
+bool is_current(const Job& job, const ControlPlane::Held& attempt) {
+  return job.key == attempt.job && job.attempt == attempt.attempt &&
+         (attempt.fence.empty() || job.fence == attempt.fence);
+}
+
+}  // namespace
+
+bool ControlPlane::holds(const NodeId& node, const Held& attempt) const {
+  const auto found = state_.jobs.find(attempt.job);
+  if (found == state_.jobs.end() || !is_current(found->second, attempt)) return false;
   const Member* member = model::find_member(found->second, node);
   return member != nullptr && !member->outcome;
 }
@@ -38,10 +48,10 @@ Status ControlPlane::node_joined(const NodeId& node, const Joining& joining,
   for (const Job* job : core::jobs_on(state_, node)) expected.push_back(job->key);
   for (const JobKey& key : expected) launch_or_settle(state_.jobs.at(key), node, held);
   for (const Held& attempt : held) {
-    if (holds(node, attempt.job, attempt.attempt)) continue;
+    if (holds(node, attempt)) continue;
     turn().effects.push_back([this, attempt, node] {
-      if (!holds(node, attempt.job, attempt.attempt)) {
-        effects_.stop(attempt.job, attempt.attempt, node);
+      if (!holds(node, attempt)) {
+        effects_.stop(attempt, node);
       }
     });
   }
@@ -59,9 +69,8 @@ void ControlPlane::launch_or_settle(const Job& job, const NodeId& node,
                                     const std::vector<Held>& held) {
   const Member* member = model::find_member(job, node);
   if (member == nullptr || member->outcome) return;
-  const bool is_there = std::ranges::any_of(held, [&](const Held& attempt) {
-    return attempt.job == job.key && attempt.attempt == job.attempt;
-  });
+  const bool is_there =
+      std::ranges::any_of(held, [&](const Held& attempt) { return is_current(job, attempt); });
   const bool was_begun = member->status != JobStatus::Starting;
   const JobKey key = job.key;
   if (!is_there && was_begun) {
@@ -123,7 +132,7 @@ void ControlPlane::extend_lease(const NodeId& node, WallTime until) {
 }
 
 void ControlPlane::job_advanced(const NodeId& node, const Held& attempt, JobStatus status) {
-  if (!holds(node, attempt.job, attempt.attempt)) return;
+  if (!holds(node, attempt)) return;
   apply(core::JobAdvanced{.job = attempt.job,
                           .attempt = attempt.attempt,
                           .node = node,
@@ -134,7 +143,7 @@ void ControlPlane::job_advanced(const NodeId& node, const Held& attempt, JobStat
 
 void ControlPlane::member_prepared(const NodeId& node, const Held& attempt,
                                    const std::string& address, int port) {
-  if (!holds(node, attempt.job, attempt.attempt)) return;
+  if (!holds(node, attempt)) return;
   apply(core::MemberPrepared{.job = attempt.job,
                              .attempt = attempt.attempt,
                              .node = node,
@@ -146,7 +155,7 @@ void ControlPlane::member_prepared(const NodeId& node, const Held& attempt,
   if (all_prepared) {
     for (const Member& member : job.members) {
       turn().effects.push_back([this, attempt, to = member.node] {
-        if (holds(to, attempt.job, attempt.attempt)) {
+        if (holds(to, attempt)) {
           effects_.go(state_.jobs.at(attempt.job), to);
         }
       });
@@ -156,7 +165,7 @@ void ControlPlane::member_prepared(const NodeId& node, const Held& attempt,
 }
 
 void ControlPlane::job_returned(const NodeId& node, const Held& attempt) {
-  if (!holds(node, attempt.job, attempt.attempt)) return;
+  if (!holds(node, attempt)) return;
   if (state_.jobs.at(attempt.job).cancel_requested) {
     return job_ended(node, attempt, {.ending = model::Ending::Stopped}, {});
   }
@@ -167,7 +176,7 @@ void ControlPlane::job_returned(const NodeId& node, const Held& attempt) {
 }
 
 void ControlPlane::job_began(const NodeId& node, const Held& attempt, WallTime at) {
-  if (!holds(node, attempt.job, attempt.attempt)) return;
+  if (!holds(node, attempt)) return;
   apply(core::JobAdvanced{.job = attempt.job,
                           .attempt = attempt.attempt,
                           .node = node,
@@ -186,10 +195,8 @@ static void keep_apart(store::Batch& rows, const Job& job, int attempt) {
 
 void ControlPlane::job_ended(const NodeId& node, const Held& attempt, model::Outcome outcome,
                              store::Batch more) {
-  const auto forget = [this, attempt, node] {
-    effects_.forget(attempt.job, attempt.attempt, node);
-  };
-  if (!holds(node, attempt.job, attempt.attempt)) {
+  const auto forget = [this, attempt, node] { effects_.forget(attempt, node); };
+  if (!holds(node, attempt)) {
     // It was settled before; the commit that says so may still be on its way, and comes first.
     turn().effects.push_back(forget);
     flush();

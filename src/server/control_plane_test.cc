@@ -18,11 +18,11 @@ class Recorder final : public Effects {
     launched.push_back(job.key.name);
   }
   void go(const model::Job& job, const model::NodeId&) override { gone.push_back(job.key.name); }
-  void stop(const model::JobKey& job, int, const model::NodeId&) override {
-    stopped.push_back(job.name);
+  void stop(const wire::node::AttemptRef& attempt, const model::NodeId&) override {
+    stopped.push_back(attempt.job.name);
   }
-  void forget(const model::JobKey& job, int, const model::NodeId&) override {
-    forgotten.push_back(job.name);
+  void forget(const wire::node::AttemptRef& attempt, const model::NodeId&) override {
+    forgotten.push_back(attempt.job.name);
   }
   void start_node(const model::Node& node) override { started.push_back(node.id.text); }
   void dismiss_node(const model::NodeId& node) override { dismissed.push_back(node.text); }

@@ -10,8 +10,8 @@ class NoEffects final : public Effects {
  public:
   void launch(const model::Job&, const model::Node&) override {}
   void go(const model::Job&, const model::NodeId&) override {}
-  void stop(const model::JobKey&, int, const model::NodeId&) override {}
-  void forget(const model::JobKey&, int, const model::NodeId&) override {}
+  void stop(const wire::node::AttemptRef&, const model::NodeId&) override {}
+  void forget(const wire::node::AttemptRef&, const model::NodeId&) override {}
   void start_node(const model::Node&) override {}
   void dismiss_node(const model::NodeId&) override {}
   void attempt_taken(const model::JobKey&, int) override {}

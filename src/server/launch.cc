@@ -25,7 +25,7 @@ class LaunchBuilder {
  public:
   LaunchBuilder(const LaunchContext& context, const Job& job, const model::Node& node)
       : context_(context), job_(job), node_(node), rank_(rank_of(job, node.id)) {
-    launch_.attempt = {job.key, job.attempt};
+    launch_.attempt = {job.key, job.attempt, job.fence};
     root_ = node.work_root + "/" + wire::node::attempt_directory(launch_.attempt) + "/";
   }
 

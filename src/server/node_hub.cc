@@ -127,8 +127,7 @@ void NodeHub::received(const NodeId& node, std::string_view data, bool binary) {
 void NodeHub::on(const NodeId& node, const wire::node::Hello& message) {
   if (message.node != node) return hang_up(node, "it says hello for another node");
   std::vector<ControlPlane::Held> held;
-  for (const auto& [attempt, phase] : message.attempts)
-    held.push_back({attempt.job, attempt.attempt});
+  for (const auto& [attempt, phase] : message.attempts) held.push_back(attempt);
   channels_[node].has_joined = true;
   send(node, wire::node::Welcome{std::string(kVersion), keeper_.renew(node)});
   const ControlPlane::Joining joining{.slots = message.slots,
@@ -150,8 +149,7 @@ void NodeHub::on(const NodeId& node, const wire::node::Heartbeat& message) {
 }
 
 void NodeHub::on(const NodeId& node, const wire::node::Prepared& message) {
-  plane_->member_prepared(node, {message.attempt.job, message.attempt.attempt}, message.address,
-                          message.port);
+  plane_->member_prepared(node, message.attempt, message.address, message.port);
 }
 
 void NodeHub::on(const NodeId& node, const wire::node::WorkAhead& message) {
@@ -159,19 +157,19 @@ void NodeHub::on(const NodeId& node, const wire::node::WorkAhead& message) {
 }
 
 void NodeHub::on(const NodeId& node, const wire::node::Returned& message) {
-  plane_->job_returned(node, {message.attempt.job, message.attempt.attempt});
+  plane_->job_returned(node, message.attempt);
 }
 
 void NodeHub::on(const NodeId& node, const wire::node::Advanced& message) {
   JobStatus status = JobStatus::Preparing;
   if (message.phase == wire::node::Phase::Running) status = JobStatus::Running;
   if (message.phase == wire::node::Phase::Finalizing) status = JobStatus::Finalizing;
-  plane_->job_advanced(node, {message.attempt.job, message.attempt.attempt}, status);
+  plane_->job_advanced(node, message.attempt, status);
 }
 
 void NodeHub::on(const NodeId& node, const wire::node::LogChunk& message) {
-  const auto& [job, attempt] = message.attempt;
-  if (!plane_->holds(node, job, attempt)) return;
+  const auto& [job, attempt, fence] = message.attempt;
+  if (!plane_->holds(node, message.attempt)) return;
   const Result<std::uint64_t> size =
       parts_.logs.append(job, attempt, message.offset, message.bytes);
   if (size) {
@@ -219,8 +217,8 @@ void NodeHub::note_start(const NodeId& node, const ControlPlane::Held& held,
 }
 
 void NodeHub::on(const NodeId& node, const wire::node::Ended& message) {
-  const ControlPlane::Held held{message.attempt.job, message.attempt.attempt};
-  if (!plane_->holds(node, held.job, held.attempt)) {
+  const AttemptRef& held = message.attempt;
+  if (!plane_->holds(node, held)) {
     plane_->job_ended(node, held, message.outcome, {});
     return;
   }
@@ -231,9 +229,9 @@ void NodeHub::on(const NodeId& node, const wire::node::Ended& message) {
   }
   if (!sealing_.insert(message.attempt).second) return;
   parts_.logs.seal(held.job, held.attempt,
-                   [this, node, held, ref = message.attempt, since_start = message.since_start,
+                   [this, node, held, since_start = message.since_start,
                     outcome = judged(message)](const Result<std::vector<store::Piece>>& pieces) {
-                     sealing_.erase(ref);
+                     sealing_.erase(held);
                      if (!pieces) return hang_up(node, pieces.error().message);
                      store::Batch rows;
                      rows.push_back(log_row(log_blob(held.job), *pieces, parts_.clock.now().wall));
@@ -265,32 +263,32 @@ void NodeHub::launch(const Job& job, const Node& node) {
     channels_[node.id].launched.insert(message->attempt);
     return send(node.id, *std::move(message));
   }
-  const ControlPlane::Held held{job.key, job.attempt};
-  plane_->job_ended(node.id, held,
+  plane_->job_ended(node.id, {job.key, job.attempt, job.fence},
                     {.ending = model::Ending::NotStarted, .message = message.error().message}, {});
 }
 
 void NodeHub::go(const Job& job, const NodeId& node) { send(node, make_go(job, node)); }
 
-void NodeHub::stop(const JobKey& job, int attempt, const NodeId& node) {
+void NodeHub::stop(const AttemptRef& attempt, const NodeId& node) {
   const auto channel = channels_.find(node);
   if (channel == channels_.end()) return;
   // A node that has just dialled in takes a Stop without a Launch for the word that nobody wants
   // the attempt, and throws away what it made. Its Launch is on its way, with this Stop behind it.
-  const bool is_wanted = plane_->holds(node, job, attempt);
-  if (is_wanted && !channel->second.launched.contains({job, attempt})) return;
-  send(node, wire::node::Stop{{job, attempt}});
+  const bool is_wanted = plane_->holds(node, attempt);
+  if (is_wanted && !channel->second.launched.contains(attempt)) return;
+  send(node, wire::node::Stop{attempt});
 }
 
-void NodeHub::forget(const JobKey& job, int attempt, const NodeId& node) {
-  const auto live = plane_->state().jobs.find(job);
-  const bool others_go_on = live != plane_->state().jobs.end() && live->second.attempt == attempt &&
+void NodeHub::forget(const AttemptRef& attempt, const NodeId& node) {
+  const auto live = plane_->state().jobs.find(attempt.job);
+  const bool others_go_on = live != plane_->state().jobs.end() &&
+                            live->second.attempt == attempt.attempt &&
                             model::holds_nodes(live->second);
-  if (!others_go_on) parts_.logs.drop(job, attempt);
+  if (!others_go_on) parts_.logs.drop(attempt.job, attempt.attempt);
   if (const auto channel = channels_.find(node); channel != channels_.end()) {
-    channel->second.launched.erase({job, attempt});
+    channel->second.launched.erase(attempt);
   }
-  send(node, wire::node::Forget{{job, attempt}});
+  send(node, wire::node::Forget{attempt});
 }
 
 /// The log of an attempt that nobody will report the end of.

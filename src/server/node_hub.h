@@ -59,8 +59,8 @@ class NodeHub final : public Effects {
 
   void launch(const model::Job& job, const model::Node& node) override;
   void go(const model::Job& job, const model::NodeId& node) override;
-  void stop(const model::JobKey& job, int attempt, const model::NodeId& node) override;
-  void forget(const model::JobKey& job, int attempt, const model::NodeId& node) override;
+  void stop(const wire::node::AttemptRef& attempt, const model::NodeId& node) override;
+  void forget(const wire::node::AttemptRef& attempt, const model::NodeId& node) override;
   void start_node(const model::Node& node) override;
   void dismiss_node(const model::NodeId& node) override;
   void attempt_taken(const model::JobKey& job, int attempt) override;

@@ -20,8 +20,8 @@ class NodeEffects final : public Effects {
  public:
   void launch(const model::Job&, const model::Node&) override {}
   void go(const model::Job&, const model::NodeId&) override {}
-  void stop(const model::JobKey&, int, const NodeId&) override {}
-  void forget(const model::JobKey&, int, const NodeId&) override {}
+  void stop(const wire::node::AttemptRef&, const NodeId&) override {}
+  void forget(const wire::node::AttemptRef&, const NodeId&) override {}
   void start_node(const model::Node& node) override { keeper->start(node); }
   void dismiss_node(const NodeId& node) override { keeper->dismissed(node); }
   void attempt_taken(const model::JobKey&, int) override {}

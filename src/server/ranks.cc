@@ -64,7 +64,7 @@ std::vector<RankLog> delivered_logs(const Job& job, int node_rank) {
 
 wire::node::Go make_go(const Job& job, const model::NodeId& node) {
   const int rank = rank_of(job, node);
-  wire::node::Go go{.attempt = {job.key, job.attempt},
+  wire::node::Go go{.attempt = {job.key, job.attempt, job.fence},
                     .environment = core::node_topology(job.spec, job.members, rank),
                     .processes = core::rank_topology(job.spec, job.members, rank)};
   if (is_mpi(job)) go.environment["BERTH_MPI_HOSTS"] = mpi_hosts(job);

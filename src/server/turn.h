@@ -21,4 +21,9 @@ struct ControlPlane::Turn {
   TimePoint handed_over{};  ///< To the store.
 };
 
+/// The one that goes on, or was the last.
+inline wire::node::AttemptRef attempt_of(const model::Job& job) {
+  return {.job = job.key, .attempt = job.attempt, .fence = job.fence};
+}
+
 }  // namespace berth::server

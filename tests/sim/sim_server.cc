@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/sim_server.h"
 
+#include <fmt/format.h>
 #include <stdlib.h>
 
 #include <filesystem>
@@ -22,13 +23,14 @@ std::string make_directory() {
   return name;
 }
 
-server::PlaneOptions plane_options() {
+server::PlaneOptions plane_options(Stage& stage) {
   return {.settings = {.local_slots = 2,
                        .machine_cores = 4,
                        .machine_memory_mib = 16 * 1024,
                        .max_requeues = 100,
                        .sizes = model::built_in_sizes()},
-          .node_idle = 5s};
+          .node_idle = 5s,
+          .make_fence = [&stage] { return fmt::format("{:08x}", stage.random.next() >> 32); }};
 }
 
 }  // namespace
@@ -59,7 +61,8 @@ SimServer::SimServer(ServerParts parts)
                            .clock = clock_,
                            .lease = 10s,
                            .on_job_changed = [](const model::JobKey&) {}});
-  plane_ = std::make_unique<server::ControlPlane>(*store_, *hub_, clock_, plane_options());
+  plane_ =
+      std::make_unique<server::ControlPlane>(*store_, *hub_, clock_, plane_options(parts_.stage));
   hub_->attach(*plane_, *store_, {"http://127.0.0.1:1", "https://server:1", "/ca.pem"});
   CHECK(plane_->start(), "the disk can be read when a server starts");
   parts_.network.listen([this](const model::NodeId& node, std::shared_ptr<io::WebSocket> socket) {

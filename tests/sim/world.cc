@@ -73,8 +73,10 @@ void World::pass(Duration time) {
   (void)pass_until([] { return false; }, time);
 }
 
-std::optional<std::string> World::live() {
-  choose_faults();
+std::optional<std::string> World::live() { return live(choose_faults()); }
+
+std::optional<std::string> World::live(const Faults& faults) {
+  stage_.faults = faults;
   trouble();
   pass(stage_.random.between(15s, 90s));
   find_peace();
@@ -112,10 +114,10 @@ std::string World::what_is_left() {
 // ---- Trouble
 // -------------------------------------------------------------------------------------
 
-void World::choose_faults() {
+Faults World::choose_faults() {
   Random& random = stage_.random;
-  Faults& faults = stage_.faults;
-  if (random.chance(5)) return;  // Now and then nothing goes wrong at all.
+  Faults faults;
+  if (random.chance(5)) return faults;  // Now and then nothing goes wrong at all.
   for (bool* fault :
        {&faults.connections_break, &faults.partitions, &faults.agents_die, &faults.machines_die,
         &faults.supervisors_die, &faults.server_crashes, &faults.disk_fails, &faults.disk_is_slow,
@@ -127,6 +129,7 @@ void World::choose_faults() {
                        &faults.provider_is_slow, &faults.boots_fail}) {
     *percent = random.chance(30) ? 5 + random.below(40) : 0;
   }
+  return faults;
 }
 
 void World::trouble() {

@@ -22,6 +22,7 @@ class World {
 
   /// Trouble for a while, as the seed has it, then peace. Says what was wrong, if anything was.
   std::optional<std::string> live();
+  std::optional<std::string> live(const Faults& faults);
 
   // For tests that write a history of their own.
 
@@ -45,7 +46,7 @@ class World {
   std::uint64_t events() const { return stage_.journal.count(); }
 
  private:
-  void choose_faults();
+  Faults choose_faults();
   void trouble();
   void do_harm();
   Machine* some_machine();

@@ -94,7 +94,8 @@ Result<std::optional<ToServer>> decode_to_server(std::string_view data, bool bin
 }
 
 std::string attempt_directory(const AttemptRef& attempt) {
-  return fmt::format("{}/{}/{}", attempt.job.workspace.text, attempt.job.name, attempt.attempt);
+  return fmt::format("{}/{}/{}{}{}", attempt.job.workspace.text, attempt.job.name, attempt.attempt,
+                     attempt.fence.empty() ? "" : "-", attempt.fence);
 }
 
 }  // namespace berth::wire::node

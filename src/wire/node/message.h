@@ -23,10 +23,13 @@ namespace berth::wire::node {
 struct AttemptRef {
   model::JobKey job{};
   int attempt = 0;
+  /// Random. Numbers begin anew when a job is deleted and its name used again, and go back with a
+  /// state that is restored from a backup; empty: from a node or server that does not know of it.
+  std::string fence{};
 
   friend auto operator<=>(const AttemptRef&, const AttemptRef&) = default;
 };
-BOOST_DESCRIBE_STRUCT(AttemptRef, (), (job, attempt))
+BOOST_DESCRIBE_STRUCT(AttemptRef, (), (job, attempt, fence))
 
 /// Something to put into the attempt's directory before the command starts.
 struct Fetch {
@@ -241,8 +244,8 @@ Frame encode(const ToServer& message);
 Result<std::optional<ToNode>> decode_to_node(std::string_view data, bool binary);
 Result<std::optional<ToServer>> decode_to_server(std::string_view data, bool binary);
 
-/// Where a node keeps an attempt, relative to its work root: "<workspace>/<job>/<attempt>". Both
-/// sides use it: the server to replace ${{inputs.x}} by a path, the node to make it.
+/// Where a node keeps an attempt, relative to its work root: "<workspace>/<job>/<attempt>-<fence>".
+/// Both sides use it: the server to replace ${{inputs.x}} by a path, the node to make it.
 std::string attempt_directory(const AttemptRef& attempt);
 
 }  // namespace berth::wire::node

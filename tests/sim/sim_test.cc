@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether the simulator can be trusted, and histories that are worth telling one by one.
+#include <gtest/gtest.h>
+
+#include "base/log.h"
+#include "sim/world.h"
+
+namespace berth::sim {
+namespace {
+
+using namespace std::chrono_literals;
+
+class SimTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { log::to_file("/dev/null", log::Level::Error); }
+
+  /// What the first of these seeds that goes wrong says.
+  std::string first_verdict(Bug bug, std::uint64_t seeds) {
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+      World world(seed, outside, bug);
+      if (const auto verdict = world.live()) return *verdict;
+    }
+    return "nothing";
+  }
+
+  Outside outside;
+};
+
+TEST_F(SimTest, TheSameSeedIsTheSameWorld) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    World first(seed, outside);
+    World second(seed, outside);
+    EXPECT_EQ(first.live(), second.live());
+    EXPECT_EQ(first.events(), second.events());
+    EXPECT_EQ(first.journal(), second.journal()) << seed;
+  }
+}
+
+TEST_F(SimTest, FindsAServerThatActsBeforeTheCommit) {
+  EXPECT_NE(first_verdict(Bug::ActsBeforeTheCommit, 200), "nothing");
+}
+
+TEST_F(SimTest, FindsAServerThatDoesNotWaitForLeases) {
+  EXPECT_NE(first_verdict(Bug::IgnoresLeases, 200).find("run at once"), std::string::npos);
+}
+
+TEST_F(SimTest, FindsAServerThatTakesReportsOfOldAttempts) {
+  EXPECT_NE(first_verdict(Bug::TakesOldReports, 1000).find("which it has not"), std::string::npos);
+}
+
+/// F24. Calls that fail, that act and then fail, and that lie: not one machine is left over, and
+/// every job comes to its end.
+TEST_F(SimTest, TenThousandFaultedCallsToProvidersLeaveNoNodeBehind) {
+  std::uint64_t faulted = 0;
+  for (std::uint64_t seed = 1; faulted < 10'000; ++seed) {
+    World world(seed, outside);
+    const auto verdict = world.live({.provider_fails = 20,
+                                     .provider_fails_late = 40,
+                                     .provider_lies = 20,
+                                     .provider_is_slow = 10,
+                                     .boots_fail = 10});
+    ASSERT_FALSE(verdict) << "seed " << seed << ": " << *verdict << "\n" << world.journal();
+    faulted += world.stage().faulted_calls;
+  }
+}
+
+/// F30. Attempts and nodes of a future that is no more are fenced, ended and cleared away.
+TEST_F(SimTest, ARestoredBackupIsReconciledWithAWorldThatHasGoneOn) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    World world(seed, outside);
+    const auto verdict = world.live({.agents_die = true, .backup_restored = true});
+    ASSERT_FALSE(verdict) << "seed " << seed << ": " << *verdict << "\n" << world.journal();
+  }
+}
+
+/// Runs on node 'far' in attempt 1 under a name that the restored server gives to another job,
+/// whose attempt is also the first.
+TEST_F(SimTest, AnAttemptOfALostFutureIsNotTakenForANewJobOfThatName) {
+  World world(1, outside);
+  world.pass(1s);
+  world.back_up();
+  world.users().submit(world.users().draft("a", "ded", 1, {.runs = 5s}));
+  ASSERT_TRUE(world.pass_until([&] { return world.stage().judge.anything_runs(); }, 60s));
+  world.restore();
+  world.start_server();
+  world.users().submit(world.users().draft("a", "ded", 1, {.runs = 20s, .exit_code = 3}));
+  world.find_peace();
+  ASSERT_FALSE(world.stage().judge.verdict()) << *world.stage().judge.verdict();
+  const model::Job& job = world.stage().judge.jobs().at({{"w"}, "a"});
+  EXPECT_EQ(job.outcome->exit_code, 3);
+}
+
+/// A node that never heard Forget still has the first attempt of a job that was deleted, and
+/// reports it when it comes back, while another job of that name is in its own first attempt.
+TEST_F(SimTest, AReportForADeletedJobIsNotTakenForItsSuccessors) {
+  World world(1, outside);
+  world.users().submit(world.users().draft("a", "local", 1, {.runs = 50ms}));
+  const model::JobKey key{{"w"}, "a"};
+  const auto is_over = [&] {
+    const auto job = world.stage().judge.jobs().find(key);
+    return job != world.stage().judge.jobs().end() && model::is_terminal(job->second.status);
+  };
+  ASSERT_TRUE(world.pass_until(is_over, 60s));
+  for (Machine* machine : world.cloud().machines()) machine->kill_agent();  // Before the Forget.
+  world.stage().judge.delete_asked(key);
+  ASSERT_TRUE(world.server()->plane().delete_job(key));
+  world.pass(100ms);
+  world.users().submit(world.users().draft("a", "local", 1, {.runs = 2s, .exit_code = 4}));
+  world.find_peace();
+  ASSERT_FALSE(world.stage().judge.verdict()) << *world.stage().judge.verdict() << "\n"
+                                              << world.journal();
+  EXPECT_EQ(world.stage().judge.jobs().at(key).outcome->exit_code, 4);
+}
+
+}  // namespace
+}  // namespace berth::sim
