@@ -71,24 +71,30 @@ ControlPlane::Turn& ControlPlane::turn() {
   return *turn_;
 }
 
-/// The nodes that an event's job holds: whether they are idle may change with it.
-static std::vector<NodeId> nodes_of_job(const State& state, const core::Event& event) {
+/// The nodes that an event's jobs hold: whether they are idle may change with it.
+static std::vector<NodeId> nodes_concerned(const State& state, const core::Event& event) {
   std::vector<NodeId> nodes;
+  const auto add_members = [&](const model::Job& job) {
+    for (const model::Member& member : job.members) nodes.push_back(member.node);
+  };
   std::visit(
       [&](const auto& fact) {
         if constexpr (requires { state.jobs.find(fact.job); }) {
           const auto job = state.jobs.find(fact.job);
-          if (job == state.jobs.end()) return;
-          for (const model::Member& member : job->second.members) nodes.push_back(member.node);
+          if (job != state.jobs.end()) add_members(job->second);
         }
         if constexpr (requires { fact.nodes; }) nodes = fact.nodes;
       },
       event);
+  // With a node the attempts that it had a share in end, on other nodes as well.
+  if (const auto* gone = std::get_if<core::NodeGone>(&event)) {
+    for (const model::Job* job : core::jobs_on(state, gone->node)) add_members(*job);
+  }
   return nodes;
 }
 
 void ControlPlane::apply(const core::Event& event) {
-  const std::vector<NodeId> held_before = nodes_of_job(state_, event);
+  const std::vector<NodeId> held_before = nodes_concerned(state_, event);
   core::Touched touched = core::apply_event(state_, event);
   for (const NodeId& node : held_before) note_idleness(node);
   for (const NodeId& node : touched.nodes) note_idleness(node);

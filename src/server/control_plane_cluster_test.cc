@@ -219,6 +219,18 @@ TEST_F(ClusterPlaneTest, AFailedCommitLeavesNoNodeBehind) {
   EXPECT_TRUE(plane.state().nodes.empty());
 }
 
+TEST_F(ClusterPlaneTest, ANodeWhoseJobEndedWithTheLossOfAnotherIsIdleFromThenOn) {
+  gang_of_two();
+  end("g", "pool-1");
+  ASSERT_TRUE(plane.cancel({workspace, "g"}));
+  plane.node_gone({"pool-2"});
+  store.complete();
+  ASSERT_EQ(status("g"), JobStatus::Canceled);
+  clock.advance(121s);
+  plane.tick();
+  EXPECT_EQ(plane.state().nodes.at({"pool-1"}).status, model::NodeStatus::Leaving);
+}
+
 TEST_F(ClusterPlaneTest, ANodeThatWasDismissedUnheardIsToldWhenItComesBack) {
   submit("a");
   join("pool-1");
