@@ -325,6 +325,8 @@ void ControlPlane::dismiss_leaving() {
 
 void ControlPlane::tick() {
   if (failure_ && in_flight_.empty()) reload();
+  const Status made = make_first_things();  // A failed commit may have undone them.
+  if (!made) log::warning("{}", made.error().message);
   const TimePoint now = clock_.now().mono;
   dismiss_leaving();
   for (const NodeId& node : core::surplus(state_, idle_since_, options_.node_idle, now)) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "server/fake_effects.h"
 #include "server/fake_store.h"
 
 namespace berth::server {
@@ -104,6 +105,21 @@ TEST_F(ControlPlaneTest, AFailedCommitNeverHappened) {
   EXPECT_EQ(world.started, Names{});
   EXPECT_EQ(world.resynchronised, 1);
   core::check_invariants(plane.state());
+}
+
+TEST(ControlPlaneStart, WhatAFullDiskKeptFromBeingMadeIsMadeLater) {
+  SimClock clock;
+  FakeStore store;
+  NoEffects effects;
+  ControlPlane plane(store, effects, clock, {});
+  ASSERT_TRUE(plane.start());
+  store.fail_all({Code::OutOfSpace, "disk full"});
+  ASSERT_TRUE(plane.state().sites.empty());
+
+  plane.tick();
+  store.complete();
+  EXPECT_TRUE(plane.state().sites.contains("local"));
+  EXPECT_EQ(store.workspaces.size(), 1u);
 }
 
 TEST_F(ControlPlaneTest, NothingIsAcknowledgedOnTopOfAFailedCommit) {
