@@ -125,7 +125,8 @@ void Judge::check_end(const model::Job& job) {
   if (was_cancelled && !cancel_asked_.contains(job.key)) {
     blame(fmt::format("job '{}' was cancelled and nobody asked for it", job.key.name));
   }
-  if (job.status == JobStatus::Canceled && !was_cancelled) {
+  // A stop that was sent in a history that is no more has its effect all the same.
+  if (job.status == JobStatus::Canceled && !was_cancelled && timeline_ == 0) {
     blame(fmt::format("job '{}' is cancelled without a cancel", job.key.name));
   }
   if (job.outcome && job.outcome->ending == Ending::Exited) check_exit(job);

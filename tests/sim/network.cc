@@ -19,8 +19,13 @@ class Connection::Socket final : public io::WebSocket {
       : connection_(std::move(connection)), side_(side) {}
 
   void start(Callbacks callbacks) override {
-    connection_->ends_[side_].callbacks = std::move(callbacks);
-    connection_->ends_[side_].is_started = true;
+    End& end = connection_->ends_[side_];
+    end.callbacks = std::move(callbacks);
+    end.is_started = true;
+    if (end.is_closed && !end.is_dead) {  // It broke before anybody listened.
+      end.is_closed = false;
+      connection_->notice(side_, 1ms, "the connection broke");
+    }
     connection_->pump(side_);
   }
   void send(std::string message, bool binary) override {
