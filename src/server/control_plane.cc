@@ -269,13 +269,12 @@ void ControlPlane::place(core::JobPlaced placed) {
   for (const NodeId& node : placed.nodes) launch_member(placed.job, node);
 }
 
+/// That attempt and no later one: what is in the state by then may not be on disk yet.
 void ControlPlane::launch_member(const JobKey& key, const NodeId& node) {
-  turn().effects.push_back([this, key, node] {
-    const auto job = state_.jobs.find(key);
+  turn().effects.push_back([this, attempt = attempt_of(state_.jobs.at(key)), node] {
     const auto where = state_.nodes.find(node);
-    if (job == state_.jobs.end() || where == state_.nodes.end()) return;
-    const model::Member* member = model::find_member(job->second, node);
-    if (member != nullptr && !member->outcome) effects_.launch(job->second, where->second);
+    if (where == state_.nodes.end() || !holds(node, attempt)) return;
+    effects_.launch(state_.jobs.at(attempt.job), where->second);
   });
 }
 

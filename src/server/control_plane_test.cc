@@ -107,6 +107,23 @@ TEST_F(ControlPlaneTest, AFailedCommitNeverHappened) {
   core::check_invariants(plane.state());
 }
 
+TEST_F(ControlPlaneTest, ALaunchIsNotMadeForAnAttemptThatIsNotOnDisk) {
+  ASSERT_TRUE(submit("a"));
+  store.complete();
+  // The node comes back once more and returns what it was to run, while the disk is slow.
+  ASSERT_TRUE(plane.node_joined({"local"}, {.slots = 2}, {}));
+  store.complete();
+  ASSERT_EQ(world.launched, Names{"a"});
+  ASSERT_TRUE(plane.node_joined({"local"}, {.slots = 2}, {}));
+  plane.job_returned({"local"}, {{workspace, "a"}, 1});
+  ASSERT_EQ(plane.job({workspace, "a"})->attempt, 2);
+
+  store.complete_next();
+  EXPECT_EQ(world.launched, Names{"a"}) << "attempt 2 is not on disk yet";
+  store.complete();
+  EXPECT_EQ(world.launched, (Names{"a", "a"}));
+}
+
 TEST(ControlPlaneStart, WhatAFullDiskKeptFromBeingMadeIsMadeLater) {
   SimClock clock;
   FakeStore store;

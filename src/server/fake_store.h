@@ -20,13 +20,14 @@ class FakeStore final : public store::Store {
 
   /// Everything that waits, and what that makes wait, reaches the disk.
   void complete() {
-    while (!pending_.empty()) {
-      auto [batch, done] = std::move(pending_.front());
-      pending_.pop_front();
-      for (const store::Write& write : batch)
-        std::visit([this](const auto& row) { put(row); }, write);
-      done(Done{});
-    }
+    while (!pending_.empty()) complete_next();
+  }
+  void complete_next() {
+    auto [batch, done] = std::move(pending_.front());
+    pending_.pop_front();
+    for (const store::Write& write : batch)
+      std::visit([this](const auto& row) { put(row); }, write);
+    done(Done{});
   }
   /// Everything that waits fails, as when the disk is full.
   void fail_all(const Error& error) {
