@@ -128,6 +128,19 @@ TEST_F(ClusterPlaneTest, EveryMemberIsLaunchedAndLetGoWhenAllHavePrepared) {
   EXPECT_EQ(world.read(), (Names{"go g pool-1", "go g pool-2"}));
 }
 
+TEST_F(ClusterPlaneTest, AMemberThatMissedGoIsToldAgainAlsoWhenItsPeerIsDone) {
+  gang_of_two();
+  prepared("pool-1", 5000);
+  prepared("pool-2", 5100);
+  plane.node_detached({"pool-2"});  // And Go with it.
+  end("g", "pool-1");
+  join("pool-2", {{{workspace, "g"}, 1}});
+  world.read();
+
+  prepared("pool-2", 5100);
+  EXPECT_EQ(world.read(), Names{"go g pool-2"});
+}
+
 TEST_F(ClusterPlaneTest, AMemberThatFailsStopsTheOthers) {
   gang_of_two();
   end("g", "pool-2", {.exit_code = 3});

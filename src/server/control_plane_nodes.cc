@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/ending.h"
 #include "server/job_outputs.h"
 #include "server/log_store.h"
 #include "server/turn.h"
@@ -150,9 +151,11 @@ void ControlPlane::member_prepared(const NodeId& node, const Held& attempt,
                              .address = address,
                              .port = port});
   const Job& job = state_.jobs.at(attempt.job);
-  const bool all_prepared = std::ranges::all_of(
-      job.members, [](const Member& member) { return member.port != 0 && !member.outcome; });
-  if (all_prepared) {
+  // A peer that was told to go may have ended by now: this one is told again, or for the first
+  // time.
+  const bool all_prepared =
+      std::ranges::all_of(job.members, [](const Member& member) { return member.port != 0; });
+  if (all_prepared && core::members_to_stop(job).empty()) {
     for (const Member& member : job.members) {
       turn().effects.push_back([this, attempt, to = member.node] {
         if (holds(to, attempt)) {

@@ -14,11 +14,12 @@ class SimTest : public testing::Test {
  protected:
   static void SetUpTestSuite() { log::to_file("/dev/null", log::Level::Error); }
 
-  /// What the first of these seeds that goes wrong says.
-  std::string first_verdict(Bug bug, std::uint64_t seeds) {
-    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+  /// What the first of so many seeds that goes wrong says.
+  std::string first_verdict(Bug bug, const Faults& faults) {
+    constexpr std::uint64_t kSeeds = 1000;
+    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
       World world(seed, outside, bug);
-      if (const auto verdict = world.live()) return *verdict;
+      if (const auto verdict = world.live(faults)) return *verdict;
     }
     return "nothing";
   }
@@ -37,15 +38,20 @@ TEST_F(SimTest, TheSameSeedIsTheSameWorld) {
 }
 
 TEST_F(SimTest, FindsAServerThatActsBeforeTheCommit) {
-  EXPECT_NE(first_verdict(Bug::ActsBeforeTheCommit, 200), "nothing");
+  const Faults faults{.server_crashes = true, .disk_fails = true};
+  EXPECT_NE(first_verdict(Bug::ActsBeforeTheCommit, faults), "nothing");
+  EXPECT_EQ(first_verdict(Bug::None, faults), "nothing");
 }
 
 TEST_F(SimTest, FindsAServerThatDoesNotWaitForLeases) {
-  EXPECT_NE(first_verdict(Bug::IgnoresLeases, 200).find("run at once"), std::string::npos);
+  const Faults faults{.connections_break = true, .partitions = true};
+  EXPECT_NE(first_verdict(Bug::IgnoresLeases, faults), "nothing");
+  EXPECT_EQ(first_verdict(Bug::None, faults), "nothing");
 }
 
 TEST_F(SimTest, FindsAServerThatTakesReportsOfOldAttempts) {
-  EXPECT_NE(first_verdict(Bug::TakesOldReports, 1000).find("which it has not"), std::string::npos);
+  const Faults faults{.connections_break = true, .partitions = true, .supervisors_die = true};
+  EXPECT_NE(first_verdict(Bug::TakesOldReports, faults), "nothing");
 }
 
 /// F24. Calls that fail, that act and then fail, and that lie: not one machine is left over, and
