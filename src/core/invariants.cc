@@ -28,9 +28,16 @@ void check_job(const State& state, const model::Job& job) {
   CHECK((job.status == JobStatus::CancelRequested) == (job.cancel_requested && holds),
         "a job whose cancel is under way says so");
   CHECK(holds || !job.is_yielding, "only an attempt can yield");
+  CHECK(job.status != JobStatus::Queued || !job.cancel_requested,
+        "a job that is to be cancelled does not wait");
+  CHECK(job.status != JobStatus::Queued || (!job.placed_at && !job.started_at),
+        "a job that waits has no attempt that began");
   const auto count = static_cast<std::size_t>(std::max(job.spec.resources.instance_count, 1));
   CHECK(!holds || job.members.size() == count, "a gang holds all its nodes or none");
+  std::set<model::NodeId> nodes;
   for (const model::Member& member : job.members) {
+    CHECK(nodes.insert(member.node).second, "a gang has each of its nodes once");
+    CHECK(member.outcome.has_value() == member.ended_at.has_value(), "a member's end has its time");
     CHECK(member.outcome || state.nodes.contains(member.node), "a node that is worked on exists");
   }
   CHECK(!holds || std::ranges::any_of(job.members, [](const auto& each) { return !each.outcome; }),
@@ -41,6 +48,8 @@ void check_node(const State& state, const model::Node& node) {
   const auto held = state.held.find(node.id);
   const std::size_t jobs = held == state.held.end() ? 0 : held->second.size();
   CHECK(node.target == kLocalTarget || jobs <= 1, "a cluster's node has one job at a time");
+  CHECK(node.target == kLocalTarget || compute_of(state, node.target) != nullptr,
+        "a cluster is there as long as one of its nodes");
   CHECK(!node.is_dismissed || node.status == model::NodeStatus::Leaving ||
             node.status == model::NodeStatus::Preempted,
         "only a node that goes was dismissed");
