@@ -129,7 +129,11 @@ void NodeHub::on(const NodeId& node, const wire::node::Hello& message) {
   std::vector<ControlPlane::Held> held;
   for (const auto& [attempt, phase] : message.attempts) held.push_back(attempt);
   channels_[node].has_joined = true;
-  send(node, wire::node::Welcome{std::string(kVersion), keeper_.renew(node)});
+  // One that nobody expects is about to be told to stop; should it not hear that, it stops all the
+  // same, since this lease is not renewed.
+  const bool is_expected = plane_->state().nodes.contains(node);
+  const auto lease = is_expected ? keeper_.renew(node) : std::optional(parts_.lease);
+  send(node, wire::node::Welcome{std::string(kVersion), lease});
   const ControlPlane::Joining joining{.slots = message.slots,
                                       .work_root = message.work_root,
                                       .address = message.address,
