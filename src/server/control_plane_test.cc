@@ -107,6 +107,36 @@ TEST_F(ControlPlaneTest, AFailedCommitNeverHappened) {
   core::check_invariants(plane.state());
 }
 
+TEST_F(ControlPlaneTest, AnAttemptOfADeletedJobIsNotTakenForOneOfAnotherOfThatName) {
+  const model::JobKey key = running("a");
+  const ControlPlane::Held old{key, 1, plane.state().jobs.at(key).fence};
+  plane.job_ended({"local"}, old, {}, {});
+  store.complete();
+  ASSERT_TRUE(plane.delete_job(key));
+  store.complete();
+  ASSERT_TRUE(submit("a"));
+  store.complete();
+  ASSERT_EQ(plane.job(key)->attempt, 1);
+
+  world.stopped.clear();
+  join({old});
+  EXPECT_EQ(world.stopped, Names{"a"}) << "the old one is nobody's";
+  plane.job_ended({"local"}, old, {.exit_code = 3}, {});
+  store.complete();
+  EXPECT_EQ(status("a"), JobStatus::Starting);
+  plane.job_ended({"local"}, {key, 1, plane.state().jobs.at(key).fence}, {}, {});
+  store.complete();
+  EXPECT_EQ(status("a"), JobStatus::Completed);
+}
+
+TEST_F(ControlPlaneTest, ANodeOfAnEarlierVersionReportsWithoutAFence) {
+  const model::JobKey key = running("a");
+  ASSERT_NE(plane.state().jobs.at(key).fence, "");
+  plane.job_ended({"local"}, {key, 1}, {}, {});
+  store.complete();
+  EXPECT_EQ(status("a"), JobStatus::Completed);
+}
+
 TEST_F(ControlPlaneTest, ALaunchIsNotMadeForAnAttemptThatIsNotOnDisk) {
   ASSERT_TRUE(submit("a"));
   store.complete();

@@ -131,6 +131,8 @@ TEST(Message, BrokenFramesAreErrors) {
 
 TEST(Message, AnAttemptsDirectoryIsUniqueToIt) {
   EXPECT_EQ(attempt_directory(kAttempt), "ws/train/2");
+  EXPECT_EQ(attempt_directory({.job = kAttempt.job, .attempt = 2, .fence = "0a1b"}),
+            "ws/train/2-0a1b");
 }
 
 }  // namespace
