@@ -50,8 +50,6 @@ class SimServer {
   /// Whether the state may have changed since it was last asked.
   bool take_changes() { return store_->take_changes(); }
   bool is_idle() const { return store_->is_idle(); }
-  /// SIGTERM: says good-bye. What follows is up to the caller.
-  void stop() { hub_->say_good_bye(); }
 
  private:
   void tick();
