@@ -36,6 +36,16 @@ Touched on(State& state, const NodeDismissed& event);
 Touched on(State& state, const NodePreempted& event);
 Touched on(State& state, const NodeGone& event);
 
+Touched on(State& state, const UserMade& event);
+Touched on(State& state, const UserDeleted& event);
+Touched on(State& state, const TokenMade& event);
+Touched on(State& state, const TokenRevoked& event);
+Touched on(State& state, const RoleAssigned& event);
+Touched on(State& state, const RoleRemoved& event);
+
+/// Tokens for the workspace and roles in it go with it.
+void forget_access(State& state, const model::WorkspaceId& workspace, Touched& touched);
+
 model::Job* find(State& state, const model::JobKey& key);
 model::Node* find(State& state, const model::NodeId& id);
 

@@ -55,6 +55,17 @@ void check_node(const State& state, const model::Node& node) {
         "only a node that goes was dismissed");
 }
 
+/// Nobody's token or role outlives its user or its workspace.
+void check_access(const State& state) {
+  const auto check = [&](const auto& thing) {
+    CHECK(state.access.users.contains(thing.user), "a token or role has a user");
+    CHECK(thing.workspace.text.empty() || state.workspaces.contains(thing.workspace),
+          "a token or role is for a workspace that exists");
+  };
+  for (const auto& [id, token] : state.access.tokens) check(token);
+  for (const auto& [id, assignment] : state.access.assignments) check(assignment);
+}
+
 void check_site(const State& state, const std::string& name, const SiteUse& use) {
   std::size_t devices = 0;
   for (const auto& [id, node] : state.nodes) {
@@ -66,6 +77,7 @@ void check_site(const State& state, const std::string& name, const SiteUse& use)
 }  // namespace
 
 void check_invariants(const State& state) {
+  check_access(state);
   std::set<std::int64_t> sequences;
   for (const auto& [key, job] : state.jobs) {
     CHECK(key == job.key, "a job lies under its own key");

@@ -145,6 +145,7 @@ Touched on(State& state, const WorkspaceDeleted& event) {
     touched.jobs.insert(job->first);
     job = state.jobs.erase(job);
   }
+  forget_access(state, event.workspace, touched);
   return touched;
 }
 

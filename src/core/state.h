@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/access.h"
 #include "model/compute.h"
 #include "model/job.h"
 #include "model/node.h"
@@ -78,6 +79,7 @@ struct State {
   std::map<model::ComputeKey, model::Compute> computes{};
   std::map<model::JobKey, model::Job> jobs{};
   std::map<model::NodeId, model::Node> nodes{};
+  Access access{};
 
   // Derived, so that a decision never looks at all jobs or nodes. apply_event() keeps them; whoever
   // fills the maps above by other means calls rebuild_indexes().
@@ -96,6 +98,27 @@ struct WorkspaceMade {
 };
 struct WorkspaceDeleted {
   model::WorkspaceId workspace{};
+};
+/// Made or changed.
+struct UserMade {
+  model::User user{};
+};
+/// With their tokens and roles.
+struct UserDeleted {
+  model::UserId user{};
+};
+/// Made, or given another secret.
+struct TokenMade {
+  model::Token token{};
+};
+struct TokenRevoked {
+  model::TokenId token{};
+};
+struct RoleAssigned {
+  model::RoleAssignment assignment{};
+};
+struct RoleRemoved {
+  model::RoleAssignmentId assignment{};
 };
 struct JobSubmitted {
   model::Job job{};
@@ -243,7 +266,8 @@ using Event =
                  JobAdvanced, MemberPrepared, JobReturned, JobCancelRequested, JobPreempted,
                  JobEnded, JobDeleted, NodeRequested, NodeStarted, NodeStartFailed, NodeJoined,
                  NodeWorksAhead, NodeDetached, NodeLeaseExtended, NodeToldToLeave, NodeRecalled,
-                 NodeDismissed, NodePreempted, NodeGone>;
+                 NodeDismissed, NodePreempted, NodeGone, UserMade, UserDeleted, TokenMade,
+                 TokenRevoked, RoleAssigned, RoleRemoved>;
 
 /// What an event touched, and so what must be written.
 struct Touched {
@@ -252,6 +276,9 @@ struct Touched {
   std::set<model::ComputeKey> computes{};
   std::set<model::JobKey> jobs{};
   std::set<model::NodeId> nodes{};
+  std::set<model::UserId> users{};
+  std::set<model::TokenId> tokens{};
+  std::set<model::RoleAssignmentId> assignments{};
   std::vector<model::Usage> usage{};  ///< Time that came to its end with this.
 };
 

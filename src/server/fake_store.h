@@ -48,6 +48,7 @@ class FakeStore final : public store::Store {
     state.nodes = nodes;
     state.sites = sites;
     state.computes = computes;
+    state.access = access;
     for (const auto& [key, job] : jobs_) {
       if (!model::is_terminal(job.status)) state.jobs.emplace(key, job);
     }
@@ -56,6 +57,10 @@ class FakeStore final : public store::Store {
   }
   Result<std::int64_t> last_sequence() override { return last_; }
   Result<std::int64_t> last_node_sequence() override { return last_node_; }
+  Result<std::vector<model::AuditLine>> audit(const store::AuditQuery&) override {
+    return std::vector<model::AuditLine>{};
+  }
+  Result<store::AuditHead> audit_head() override { return store::AuditHead{}; }
   Result<std::vector<model::Usage>> usage(const store::UsageQuery&) override { return usages; }
   Result<std::optional<model::Job>> job(const model::JobKey& key) override {
     return find(jobs_, key);
@@ -106,6 +111,8 @@ class FakeStore final : public store::Store {
   std::map<std::string, model::Site> sites;
   std::map<model::ComputeKey, model::Compute> computes;
   std::vector<model::Usage> usages;
+  core::Access access;
+  std::vector<model::AuditRecord> audited;
 
  private:
   using AssetKey = std::tuple<model::WorkspaceId, model::AssetKind, std::string, std::string>;
@@ -148,6 +155,15 @@ class FakeStore final : public store::Store {
   void put(const store::DeleteBlob& row) { blobs_.erase(row.key); }
   void put(const store::PutBlock&) {}
   void put(const store::DropBlocks&) {}
+  void put(const store::PutUser& row) { access.users[row.user.id] = row.user; }
+  void put(const store::DeleteUser& row) { access.users.erase(row.user); }
+  void put(const store::PutToken& row) { access.tokens[row.token.id] = row.token; }
+  void put(const store::DeleteToken& row) { access.tokens.erase(row.token); }
+  void put(const store::PutRoleAssignment& row) {
+    access.assignments[row.assignment.id] = row.assignment;
+  }
+  void put(const store::DeleteRoleAssignment& row) { access.assignments.erase(row.assignment); }
+  void put(const store::AddAudit& row) { audited.push_back(row.record); }
 
   struct Pending {
     store::Batch batch;

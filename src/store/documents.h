@@ -8,9 +8,18 @@
 #include <vector>
 
 #include "base/record.h"
+#include "base/text.h"
 #include "store/sqlite.h"
 
 namespace berth::store {
+
+/// A row's document. JSON that is not UTF-8 could not be read again, so what is broken is replaced
+/// before it is stored.
+template <typename T>
+std::string document(const T& value) {
+  std::string text = record::encode_text(value);
+  return is_valid_utf8(text) ? text : to_valid_utf8(text);
+}
 
 /// What the disk gives back and we cannot read is our fault or the disk's, not the caller's.
 template <typename T>

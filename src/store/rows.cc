@@ -5,17 +5,10 @@
 
 #include "base/record.h"
 #include "base/text.h"
+#include "store/documents.h"
 
 namespace berth::store {
 namespace {
-
-/// A row's document. JSON that is not UTF-8 could not be read again, so what is broken is replaced
-/// before it is stored.
-template <typename T>
-std::string document(const T& value) {
-  std::string text = record::encode_text(value);
-  return is_valid_utf8(text) ? text : to_valid_utf8(text);
-}
 
 std::string_view text_of(model::AssetKind kind) {
   return boost::describe::enum_to_string(kind, "?");

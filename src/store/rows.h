@@ -38,6 +38,13 @@ class RowWriter {
   Status put(const DeleteBlob& write);
   Status put(const PutBlock& write);
   Status put(const DropBlocks& write);
+  Status put(const PutUser& write);
+  Status put(const DeleteUser& write);
+  Status put(const PutToken& write);
+  Status put(const DeleteToken& write);
+  Status put(const PutRoleAssignment& write);
+  Status put(const DeleteRoleAssignment& write);
+  Status put(const AddAudit& write);
 
   /// What the indexes hold of a job.
   struct IndexedJob {

@@ -112,6 +112,22 @@ UPDATE jobs SET doc = json_set(doc, '$.members', json_array(json_object(
     '$.placed_at', json_extract(doc, '$.modified_at'))
   WHERE live = 1 AND coalesce(json_extract(doc, '$.node'), '') <> '';
 )",
+    // Who may do what, and who did. audit_head holds how far the log has come; a line that was
+    // written stays as it is.
+    R"(
+CREATE TABLE users (id TEXT PRIMARY KEY, doc TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE tokens (id TEXT PRIMARY KEY, doc TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE role_assignments (id TEXT PRIMARY KEY, doc TEXT NOT NULL) WITHOUT ROWID;
+
+CREATE TABLE audit (number INTEGER PRIMARY KEY, doc TEXT NOT NULL, hash TEXT NOT NULL);
+CREATE TABLE audit_head (one INTEGER PRIMARY KEY CHECK (one = 1), number INTEGER NOT NULL,
+                         hash TEXT NOT NULL);
+INSERT INTO audit_head (one, number, hash) VALUES (1, 0, '');
+CREATE TRIGGER audit_stays BEFORE UPDATE ON audit
+  BEGIN SELECT RAISE(ABORT, 'the audit log is only added to'); END;
+CREATE TRIGGER audit_keeps BEFORE DELETE ON audit
+  BEGIN SELECT RAISE(ABORT, 'the audit log is only added to'); END;
+)",
 };
 
 Status run_step(Database& database, std::int64_t from) {

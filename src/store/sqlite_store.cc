@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "io/file.h"
+#include "store/access_rows.h"
 #include "store/documents.h"
 #include "store/log_check.h"
 #include "store/schema.h"
@@ -123,6 +124,7 @@ Result<core::State> SqliteStore::load_rows() {
        TRY(read_documents<model::Compute>(TRY(reader_.query("SELECT doc FROM computes"))))) {
     state.computes.emplace(compute.key, std::move(compute));
   }
+  state.access = TRY(load_access(reader_));
   Cursor rows = TRY(reader_.query("SELECT doc FROM jobs INDEXED BY jobs_live WHERE live = 1"));
   while (TRY(rows.next())) {
     model::Job job = TRY(read_document<model::Job>(rows.text(0)));

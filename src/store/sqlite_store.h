@@ -24,6 +24,8 @@ class SqliteStore final : public Store {
   Result<core::State> load() override;
   Result<std::int64_t> last_sequence() override;
   Result<std::int64_t> last_node_sequence() override;
+  Result<std::vector<model::AuditLine>> audit(const AuditQuery& query) override;
+  Result<AuditHead> audit_head() override;
   Result<std::vector<model::Usage>> usage(const UsageQuery& query) override;
   Result<std::optional<model::Job>> job(const model::JobKey& key) override;
   Result<std::vector<model::Job>> jobs(const JobQuery& query) override;

@@ -15,6 +15,7 @@
 #include "io/loop.h"
 #include "io/object_store.h"
 #include "model/asset.h"
+#include "model/audit.h"
 #include "model/job.h"
 #include "store/blob.h"
 
@@ -56,6 +57,28 @@ struct DeleteCompute {
 struct AddUsage {
   model::Usage usage;
 };
+struct PutUser {
+  model::User user;
+};
+struct DeleteUser {
+  model::UserId user;
+};
+struct PutToken {
+  model::Token token;
+};
+struct DeleteToken {
+  model::TokenId token;
+};
+struct PutRoleAssignment {
+  model::RoleAssignment assignment;
+};
+struct DeleteRoleAssignment {
+  model::RoleAssignmentId assignment;
+};
+/// Only ever added to. The writer numbers it and ties it to the line before.
+struct AddAudit {
+  model::AuditRecord record;
+};
 struct PutAsset {
   model::Asset asset;
 };
@@ -90,10 +113,11 @@ struct DropBlocks {
   BlobKey key;
 };
 
-using Write =
-    std::variant<PutWorkspace, DeleteWorkspace, PutJob, DeleteJob, PutNode, DeleteNode, PutSite,
-                 DeleteSite, PutCompute, DeleteCompute, AddUsage, PutAsset, DeleteAsset,
-                 PutContainer, DeleteContainer, PutBlob, DeleteBlob, PutBlock, DropBlocks>;
+using Write = std::variant<PutWorkspace, DeleteWorkspace, PutJob, DeleteJob, PutNode, DeleteNode,
+                           PutSite, DeleteSite, PutCompute, DeleteCompute, AddUsage, PutAsset,
+                           DeleteAsset, PutContainer, DeleteContainer, PutBlob, DeleteBlob,
+                           PutBlock, DropBlocks, PutUser, DeleteUser, PutToken, DeleteToken,
+                           PutRoleAssignment, DeleteRoleAssignment, AddAudit>;
 using Batch = std::vector<Write>;
 
 struct JobQuery {
@@ -123,6 +147,17 @@ struct UsageQuery {
   WallTime from{};
   WallTime to = WallTime::max();
   std::size_t limit = 10'000;
+};
+
+struct AuditQuery {
+  std::int64_t after = 0;  ///< Only lines of higher numbers, oldest first.
+  std::size_t limit = 1000;
+};
+
+/// How far the audit log has ever come, kept apart from it: lines taken off its end are missed.
+struct AuditHead {
+  std::int64_t number = 0;
+  std::string hash{};
 };
 
 struct BlobQuery {
@@ -160,8 +195,9 @@ class Store {
   virtual void commit(Batch batch, Committed done) = 0;
   virtual void resume() = 0;
 
-  /// What can still change: workspaces, sites, computes, jobs that are not over, nodes. Without
-  /// the indexes: whoever takes it over makes them, once it has put right what is not as it was.
+  /// What can still change: workspaces, sites, computes, jobs that are not over, nodes; and who may
+  /// do what. Without the indexes: whoever takes it over makes them, once it has put right what is
+  /// not as it was.
   virtual Result<core::State> load() = 0;
   /// The highest job sequence ever given out, and the highest of a node.
   virtual Result<std::int64_t> last_sequence() = 0;
@@ -184,6 +220,9 @@ class Store {
   virtual Result<std::optional<model::AssetContainer>> container(
       const model::WorkspaceId& workspace, model::AssetKind kind, const std::string& name) = 0;
   virtual Result<std::vector<model::AssetContainer>> containers(const AssetQuery& query) = 0;
+
+  virtual Result<std::vector<model::AuditLine>> audit(const AuditQuery& query) = 0;
+  virtual Result<AuditHead> audit_head() = 0;
 
   virtual Result<std::optional<Blob>> blob(const BlobKey& key) = 0;
   virtual Result<std::vector<Blob>> blobs(const BlobQuery& query) = 0;
