@@ -2,6 +2,7 @@
 #include "io/connection.h"
 
 #include <utility>
+#include <vector>
 
 namespace berth::io {
 
@@ -30,6 +31,18 @@ void ConnectionTable::finish_all_soon() {
 
 void ConnectionTable::cut_all() {
   for (Connection* connection : connections_) connection->cut();
+}
+
+// A connection that is cut while it waits for a handler may be gone at once: so first look, then
+// cut.
+void ConnectionTable::recheck() {
+  std::vector<Connection*> refused;
+  for (Connection* connection : connections_) {
+    if (connection->guard_ && !connection->guard_()) refused.push_back(connection);
+  }
+  for (Connection* connection : refused) {
+    if (connections_.contains(connection)) connection->cut();
+  }
 }
 
 void ConnectionTable::remove(Connection& connection) {

@@ -26,6 +26,8 @@ class Connection {
 
   void set_deadline(Duration from_now);
   void clear_deadline() { deadline_ = kNever; }
+  /// Says whether the connection may go on with what it does; none: it may.
+  void set_guard(std::function<bool()> guard) { guard_ = std::move(guard); }
 
  protected:
   ~Connection();
@@ -36,6 +38,7 @@ class Connection {
 
   ConnectionTable& table_;
   std::uint64_t deadline_ = kNever;
+  std::function<bool()> guard_{};
 };
 
 /// The live connections of a server. Deadlines are counted in ticks of one shared timer, so that
@@ -49,6 +52,7 @@ class ConnectionTable {
   void tick();  ///< Called every tick_length() while there are connections.
   void finish_all_soon();
   void cut_all();
+  void recheck();  ///< Cuts those whose guard says no.
   /// Called, once, when the last connection has gone.
   void when_empty(std::function<void()> callback) { when_empty_ = std::move(callback); }
 

@@ -35,7 +35,8 @@ class HttpLink final : public Connection {
   void cut() override {
     cut_ = true;
     close();
-    if (undo_) undo_();
+    // Undoing may be the end of this object, and with it of the function.
+    if (const auto undo = std::exchange(undo_, nullptr)) undo();
   }
 
  private:

@@ -155,6 +155,8 @@ Status HttpServer::listen() {
 
 std::uint16_t HttpServer::port() const { return state_->port; }
 
+void HttpServer::recheck() { state_->context->connections.recheck(); }
+
 void HttpServer::drain(Duration grace, std::function<void()> drained) {
   state_->context->draining = true;
   state_->stop_accepting();

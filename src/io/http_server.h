@@ -20,9 +20,12 @@ namespace berth::io {
 /// What becomes of a request, decided on its head alone, before any of its body is read.
 struct ReadBody {
   std::uint64_t limit = 0;  ///< A larger body is answered 413.
+  /// Asked at every recheck() until the answer has left: once it says no, the connection is cut.
+  std::function<bool()> is_still_allowed{};
 };
 struct SpoolBody {
   std::uint64_t limit = 0;
+  std::function<bool()> is_still_allowed{};
 };
 /// Answer at once. A body, if there is one, is not read; the connection then ends with the answer.
 struct Refuse {
@@ -74,6 +77,9 @@ class HttpServer {
 
   Status listen();
   std::uint16_t port() const;  ///< The real one, after listen().
+
+  /// Cuts the connections whose requests are not allowed any more.
+  void recheck();
 
   /// Stops accepting, answers what was begun, closes idle connections, then calls `drained`; at the
   /// latest after `grace`, when what is left is cut off.

@@ -125,6 +125,7 @@ template <typename Stream>
 Awaitable<bool> Session<Stream>::serve_one() {
   parser_.emplace(limits().header_bytes);
   framing_ = {};
+  link_.set_guard(nullptr);
   if (!co_await read_head()) co_return false;
   if (context_->closed) co_return false;
   take_head();
@@ -137,6 +138,14 @@ Awaitable<bool> Session<Stream>::serve_one() {
     co_await upgrade(*wanted);
     co_return false;
   }
+  link_.set_guard(std::visit(
+      [](auto& admitted) -> std::function<bool()> {
+        if constexpr (requires { admitted.is_still_allowed; }) {
+          return std::move(admitted.is_still_allowed);
+        }
+        return {};
+      },
+      admission));
   Request request;
   if (!co_await read_body(admission, request)) co_return false;
   request.head = std::move(parser_->head());
