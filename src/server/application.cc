@@ -9,6 +9,7 @@
 #include "server/blob_access.h"
 #include "server/control_plane.h"
 #include "server/signer.h"
+#include "server/user_token.h"
 #include "wire/arm/error.h"
 
 namespace berth::server {
@@ -18,6 +19,13 @@ constexpr std::uint64_t kJsonLimit = 4u << 20;
 constexpr std::uint64_t kSpoolLimit = 5ull << 30;
 constexpr int kMostReads = 250;
 constexpr Duration kPauseBeforeReading(20);
+
+/// Wrong tokens of one address: enough for a misconfigured client, nothing to guess 256 bits with.
+constexpr Rate kGuesses{.at_once = 2000, .per_second = 20};
+
+bool is_signed(const io::RequestHead& head) {
+  return head.query.starts_with("sig=") || head.query.find("&sig=") != std::string::npos;
+}
 
 std::string_view bearer_token(const io::RequestHead& head) {
   const std::string_view value = io::header(head.headers, "Authorization");
@@ -47,7 +55,8 @@ io::Reply error_reply(const Error& error) {
   return reply;
 }
 
-Application::Application(ApplicationParts parts) : parts_(std::move(parts)), table_(all_routes()) {}
+Application::Application(ApplicationParts parts)
+    : parts_(std::move(parts)), table_(all_routes()), audit_(parts_.services), guesses_(kGuesses) {}
 
 /// A page of another origin, or a name that was made to point here, must not reach us through
 /// somebody's browser.
@@ -56,6 +65,11 @@ Status Application::check_origin(const io::RequestHead& head) const {
   if (!authority.empty() && !is_own_host(authority, parts_.services.facts) &&
       !is_address_of_a_site(parts_.services.plane.state(), authority)) {
     return fail(Code::Forbidden, "this server does not answer under that host name");
+  }
+  // What a browser says of itself: only its own pages and the address bar come from here.
+  const std::string_view site = io::header(head.headers, "Sec-Fetch-Site");
+  if (!site.empty() && site != "same-origin" && site != "none") {
+    return fail(Code::Forbidden, "requests of other sites are refused");
   }
   const std::string_view origin = io::header(head.headers, "Origin");
   if (origin.empty()) return Done{};
@@ -72,70 +86,129 @@ Principal Application::identify(const io::RequestHead& head) const {
   if (equal_in_constant_time(token, parts_.owner_token)) {
     return {.kind = Principal::Kind::Owner, .name = "owner"};
   }
+  const core::State& state = parts_.services.plane.state();
+  const WallTime now = parts_.services.clock.now().wall;
+  if (const model::Token* user = find_token(state.access, token, now)) {
+    return {.kind = Principal::Kind::User,
+            .name = state.access.users.at(user->user).name,
+            .user = user->user,
+            .token = user->id,
+            .issued_at = user->created_at,
+            .only_in = user->workspace};
+  }
   const Signer& signer = parts_.services.signer;
   if (const auto node = signer.check_node_token(token)) {
     return {.kind = Principal::Kind::Node, .name = "node " + node->text, .node = *node};
   }
   if (const auto job = signer.check_job_token(token)) {
+    Principal principal{.kind = Principal::Kind::Job,
+                        .name = "job " + job->job.name,
+                        .job = job->job,
+                        .attempt = job->attempt};
     // Dead with the attempt: what is not running has no rights.
-    const auto& jobs = parts_.services.plane.state().jobs;
-    const auto live = jobs.find(job->job);
-    if (live != jobs.end() && live->second.attempt == job->attempt &&
-        model::holds_nodes(live->second)) {
-      return {.kind = Principal::Kind::Job, .name = "job " + job->job.name, .job = job->job};
-    }
+    if (is_current(state, principal, now)) return principal;
   }
   return {};
 }
 
-Status Application::authorise(const Route& route, const io::RequestHead& head, const Match& match,
-                              const Principal& principal) const {
-  if (route.permission.kind == Permission::Kind::Public) return Done{};
-  if (route.permission.kind == Permission::Kind::Signature) {
-    return principal.kind == Principal::Kind::Owner ? Status(Done{})
-                                                    : admit_blob(head, match, parts_.services);
+/// A workspace that is not there is nowhere in particular: only who may act everywhere learns that.
+Asked Application::asked_of(const Match& match) const {
+  Asked asked{.permission = match.route->permission};
+  const auto& parameters = match.parameters;
+  if (asked.permission.kind == Permission::Kind::Signature) {
+    asked.workspace = workspace_of_blob(match);
+  } else if (parameters.contains("workspaceName")) {
+    const model::Workspace* workspace = parts_.services.plane.find_workspace(
+        parameters.find("subscriptionId")->second, parameters.find("resourceGroupName")->second,
+        parameters.find("workspaceName")->second);
+    if (workspace != nullptr) asked.workspace = workspace->id;
   }
-  if (principal.kind == Principal::Kind::Nobody) {
-    return fail(
-        Code::Unauthenticated,
-        bearer_token(head).empty()
-            ? "this needs a bearer token; the owner's is in owner.token of the state directory"
-            : "the bearer token is not valid here");
+  if (asked.permission.is_for_own_job) asked.job = parameters.find("name")->second;
+  return asked;
+}
+
+/// Who it is that is let in, or why nobody is.
+Result<Principal> Application::show_in(const io::RequestHead& head, const Match& match,
+                                       const Principal& bearer) const {
+  const Permission& permission = match.route->permission;
+  if (permission.kind == Permission::Kind::Public) return bearer;
+  Principal principal = bearer;
+  const bool is_stranger = bearer.kind == Principal::Kind::Nobody;
+  const bool takes_signature = permission.kind == Permission::Kind::Signature;
+  if (takes_signature && (is_stranger || is_signed(head)) &&
+      bearer.kind != Principal::Kind::Owner) {
+    principal = TRY(admit_blob(head, match, parts_.services));
+  } else if (is_stranger) {
+    return fail(Code::Unauthenticated,
+                bearer_token(head).empty()
+                    ? "this needs a bearer token; the owner's is in owner.token of the state "
+                      "directory"
+                    : "the bearer token is not valid here");
   }
-  if (!allows(route.permission, principal)) {
-    return fail(Code::Forbidden, fmt::format("{} may not do this", principal.name));
+  if (allows(parts_.services.plane.state(), principal, asked_of(match))) return principal;
+  const std::string why =
+      fmt::format("{} may not do this here ({})", principal.name, permission.action);
+  if (takes_signature) return fail_blob("AuthorizationPermissionMismatch", why);
+  return fail(Code::Forbidden, why);
+}
+
+/// Asked again while the request is served. The owner's rights do not end, a node's end with its
+/// channel.
+std::function<bool()> Application::guard_of(const Match& match, const Principal& principal) const {
+  if (principal.token.text.empty() && principal.job.name.empty()) return {};
+  return [this, principal, asked = asked_of(match)] {
+    const core::State& state = parts_.services.plane.state();
+    return is_current(state, principal, parts_.services.clock.now().wall) &&
+           allows(state, principal, asked);
+  };
+}
+
+io::Admission Application::turn_away(const io::RequestHead& head, const Route* route,
+                                     const Error& error, const Principal& principal) {
+  const bool is_blob = route != nullptr && route->permission.kind == Permission::Kind::Signature;
+  io::Reply reply = is_blob ? blob_error_reply(error) : error_reply(error);
+  const bool is_guess =
+      principal.kind == Principal::Kind::Nobody && (!bearer_token(head).empty() || is_signed(head));
+  // Only who has nothing good to show is slowed down: a victim's own token goes on working.
+  if (is_guess && !guesses_.pass(head.peer, parts_.services.clock.now().mono)) {
+    reply = {.status = 429,
+             .headers = {{"Retry-After", "1"}},
+             .body = wire::arm::error_body({Code::Unauthenticated, "too many wrong tokens"})};
   }
-  return Done{};
+  const bool is_refusal = reply.status == 401 || reply.status == 403 || reply.status == 429;
+  if (is_refusal) audit_.refused({head, route, principal, reply.status});
+  return io::Refuse{std::move(reply)};
 }
 
 io::Admission Application::admit(const io::RequestHead& head) {
-  if (const Status origin = check_origin(head); !origin)
-    return io::Refuse{error_reply(origin.error())};
+  if (const Status origin = check_origin(head); !origin) {
+    return turn_away(head, nullptr, origin.error(), {});
+  }
   const Result<Match> match = table_.find(head.method, head.path);
-  const Principal principal = identify(head);
+  const Principal bearer = identify(head);
   if (!match) {
     // A stranger does not learn which paths exist.
-    const bool is_stranger = principal.kind == Principal::Kind::Nobody;
-    return io::Refuse{error_reply(
-        is_stranger ? Error{Code::Unauthenticated, "this needs a bearer token"} : match.error())};
+    const bool is_stranger = bearer.kind == Principal::Kind::Nobody;
+    const Error error =
+        is_stranger ? Error{Code::Unauthenticated, "this needs a bearer token"} : match.error();
+    return turn_away(head, nullptr, error, bearer);
   }
   const Route& route = *match->route;
-  if (const Status allowed = authorise(route, head, *match, principal); !allowed) {
-    return io::Refuse{route.permission.kind == Permission::Kind::Signature
-                          ? blob_error_reply(allowed.error())
-                          : error_reply(allowed.error())};
-  }
+  const Result<Principal> principal = show_in(head, *match, bearer);
+  if (!principal) return turn_away(head, &route, principal.error(), bearer);
   if (route.handle == nullptr) {
     const model::NodeId node{match->parameters.at("node")};
-    if (node != principal.node) {
-      return io::Refuse{error_reply({Code::Forbidden, "this is another node's channel"})};
+    if (node != principal->node) {
+      return turn_away(head, &route, {Code::Forbidden, "this is another node's channel"}, bearer);
     }
     return io::Upgrade{[this, node](std::shared_ptr<io::WebSocket> channel) {
       parts_.nodes.accept(node, std::move(channel));
     }};
   }
-  if (route.body == BodyKind::Spooled) return io::SpoolBody{kSpoolLimit};
-  return io::ReadBody{kJsonLimit};
+  const bool is_spooled = route.body == BodyKind::Spooled;
+  auto guard = guard_of(*match, *principal);
+  if (is_spooled) return io::SpoolBody{kSpoolLimit, std::move(guard)};
+  return io::ReadBody{kJsonLimit, std::move(guard)};
 }
 
 /// A request and its way to an answer.
@@ -161,7 +234,14 @@ void Application::attempt(const std::shared_ptr<Exchange>& exchange) {
     return respond(error_reply(
         {Code::Unavailable, "the disk is slow and too many changes wait for it; try again"}));
   }
-  Call call{.request = request, .services = parts_.services, .principal = identify(request.head)};
+  // Again: much may have changed while the body came in.
+  const Principal bearer = identify(request.head);
+  Result<Principal> principal = show_in(request.head, *match, bearer);
+  if (!principal) {
+    io::Admission refusal = turn_away(request.head, match->route, principal.error(), bearer);
+    return respond(std::get<io::Refuse>(std::move(refusal)).reply);
+  }
+  Call call{.request = request, .services = parts_.services, .principal = *std::move(principal)};
   call.parameters = match->parameters;
   auto query = io::parse_query(request.head.query);
   if (!query) return respond(error_reply(query.error()));
@@ -179,10 +259,26 @@ void Application::attempt(const std::shared_ptr<Exchange>& exchange) {
     }
   }
   call.respond = [this, exchange](Result<io::Reply> reply) { answer(exchange, std::move(reply)); };
-  Result<io::Reply> reply = match->route->handle(call);
+  Result<io::Reply> reply = perform(call, *match->route);
   exchange->is_recorded = call.is_recorded;
   if (reply && is_later(*reply)) return;
   answer(exchange, std::move(reply));
+}
+
+/// Calls the handler. A change and the line of the audit log that tells of it are one batch.
+Result<io::Reply> Application::perform(Call& call, const Route& route) {
+  if (!AuditTrail::is_recorded(route, call.principal)) return route.handle(call);
+  ControlPlane& plane = parts_.services.plane;
+  plane.begin_batch();
+  Result<io::Reply> reply = route.handle(call);
+  // Asking again for what is there already changes nothing; an action is recorded in any case.
+  const bool is_change =
+      plane.has_changes() || std::string_view(route.permission.action).ends_with("/action");
+  if (is_change && reply && reply->status < 400) {
+    audit_.changed({call.request.head, &route, call.principal, reply->status});
+  }
+  plane.end_batch();
+  return reply;
 }
 
 /// Nothing leaves before the commit it rests on. Who only reads is not told of a change of somebody

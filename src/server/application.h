@@ -6,9 +6,11 @@
 
 #include "io/http_server.h"
 #include "io/loop.h"
+#include "server/audit_trail.h"
 #include "server/call.h"
 #include "server/node_hub.h"
 #include "server/route.h"
+#include "server/throttle.h"
 
 namespace berth::server {
 
@@ -33,14 +35,21 @@ class Application final : public io::HttpHandler {
  private:
   Status check_origin(const io::RequestHead& head) const;
   Principal identify(const io::RequestHead& head) const;
-  Status authorise(const Route& route, const io::RequestHead& head, const Match& match,
-                   const Principal& principal) const;
+  Result<Principal> show_in(const io::RequestHead& head, const Match& match,
+                            const Principal& bearer) const;
+  Asked asked_of(const Match& match) const;
+  std::function<bool()> guard_of(const Match& match, const Principal& principal) const;
+  io::Admission turn_away(const io::RequestHead& head, const Route* route, const Error& error,
+                          const Principal& principal);
+  Result<io::Reply> perform(Call& call, const Route& route);
   struct Exchange;
   void attempt(const std::shared_ptr<Exchange>& exchange);
   void answer(const std::shared_ptr<Exchange>& exchange, Result<io::Reply> reply);
 
   ApplicationParts parts_;
   RouteTable table_;
+  AuditTrail audit_;
+  PeerThrottle guesses_;
 };
 
 /// An error as ARM clients expect it.

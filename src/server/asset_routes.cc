@@ -279,8 +279,9 @@ class AssetRouteList {
          put_version<kind>});
     add({"DELETE", keep(version), may(collection, "versions/delete"), BodyKind::None,
          delete_version<kind>});
-    add({"POST", keep(version + "/startPendingUpload"), may(collection, "versions/write"),
-         BodyKind::Json, start_pending_upload});
+    add({"POST", keep(version + "/startPendingUpload"),
+         may(collection, "versions/startPendingUpload/action"), BodyKind::Json,
+         start_pending_upload});
   }
 
   void add(Route route) { routes_.push_back(route); }

@@ -82,6 +82,30 @@ Result<Grant> check_signature(const io::RequestHead& head, const store::BlobKey&
   return grant;
 }
 
+/// Whom the signature speaks for. It is as good as what they had to show when they were given it.
+Result<Principal> holder_of(const Grant& grant, const Services& services) {
+  const core::State& state = services.plane.state();
+  Principal holder{.kind = Principal::Kind::Signature, .name = "signature"};
+  if (grant.attempt > 0) {
+    holder.name = "signature of job " + grant.job;
+    holder.job = {grant.workspace, grant.job};
+    holder.attempt = grant.attempt;
+  }
+  if (!grant.token.text.empty()) {
+    holder.token = grant.token;
+    holder.issued_at = grant.issued_at;
+    const auto token = state.access.tokens.find(grant.token);
+    if (token != state.access.tokens.end()) {
+      holder.user = token->second.user;
+      holder.only_in = token->second.workspace;
+      holder.name = state.access.users.at(holder.user).name;
+    }
+  }
+  if (is_current(state, holder, services.clock.now().wall)) return holder;
+  return fail_blob("AuthenticationFailed",
+                   "whoever was given the signature has no rights any more");
+}
+
 Status check_container(const store::BlobKey& target, const Services& services) {
   const bool is_known = std::ranges::any_of(model::kDatastores, [&](const auto& datastore) {
     return datastore.container == target.container;
@@ -118,19 +142,25 @@ BlobOperation operation_of(std::string_view method, const Query& query) {
   return BlobOperation::Unknown;
 }
 
-Status admit_blob(const io::RequestHead& head, const Match& match, const Services& services) {
+model::WorkspaceId workspace_of_blob(const Match& match) {
+  return target_of(match.parameters).workspace;
+}
+
+Result<Principal> admit_blob(const io::RequestHead& head, const Match& match,
+                             const Services& services) {
   const auto query = io::parse_query(head.query);
   if (!query) return fail_blob("InvalidQueryParameterValue", query.error().message);
   const store::BlobKey target = target_of(match.parameters);
   const Grant grant = TRY(check_signature(head, target, services));
-  return check_grant(grant, operation_of(head.method, *query), target.path);
+  TRY(check_grant(grant, operation_of(head.method, *query), target.path));
+  return holder_of(grant, services);
 }
 
 Result<BlobRequest> open_blob_request(const Call& call) {
   const io::RequestHead& head = call.request.head;
   BlobRequest request{.operation = operation_of(head.method, call.query),
                       .target = target_of(call.parameters)};
-  if (call.principal.kind == Principal::Kind::Owner) {
+  if (call.principal.kind != Principal::Kind::Signature) {
     request.grant = {.workspace = request.target.workspace,
                      .container = request.target.container,
                      .permissions = kAllPermissions};

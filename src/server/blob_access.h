@@ -41,12 +41,17 @@ struct BlobRequest {
   Grant grant{};
 };
 
-/// Checks the signature of a request whose sender is not the owner: that it is ours, not expired,
-/// for this container and path, and for what is asked. Called before any of the body is read.
-Status admit_blob(const io::RequestHead& head, const Match& match, const Services& services);
+/// The workspace that a blob's address names.
+model::WorkspaceId workspace_of_blob(const Match& match);
 
-/// The same again for the handler, which learns what it was that was allowed. The owner needs no
-/// signature.
+/// Checks the signature of a request: that it is ours, not expired, for this container and path,
+/// for what is asked, and that whoever it was given to is still somebody. Called before any of the
+/// body is read.
+Result<Principal> admit_blob(const io::RequestHead& head, const Match& match,
+                             const Services& services);
+
+/// The same again for the handler, which learns what it was that was allowed. Who came with a
+/// token needs no signature.
 Result<BlobRequest> open_blob_request(const Call& call);
 
 }  // namespace berth::server

@@ -52,18 +52,25 @@ Result<io::Reply> handle(Call& call) {
   return reply;
 }
 
-constexpr Permission kSigned = {Permission::Kind::Signature, ""};
+constexpr Permission signed_or(const char* action) { return {Permission::Kind::Signature, action}; }
+constexpr Permission kRead =
+    signed_or("Microsoft.MachineLearningServices/workspaces/metadata/artifacts/read");
+constexpr Permission kWrite =
+    signed_or("Microsoft.MachineLearningServices/workspaces/metadata/artifacts/write");
+constexpr Permission kDelete =
+    signed_or("Microsoft.MachineLearningServices/workspaces/metadata/artifacts/delete");
+
 constexpr const char* kContainer = "/blob/{workspaceId}/{container}";
 constexpr const char* kBlob = "/blob/{workspaceId}/{container}/{path...}";
 
 constexpr Route kRoutes[] = {
-    {"GET", kContainer, kSigned, BodyKind::None, handle},
-    {"HEAD", kContainer, kSigned, BodyKind::None, handle},
-    {"PUT", kContainer, kSigned, BodyKind::None, handle},
-    {"GET", kBlob, kSigned, BodyKind::None, handle},
-    {"HEAD", kBlob, kSigned, BodyKind::None, handle},
-    {"PUT", kBlob, kSigned, BodyKind::Spooled, handle},
-    {"DELETE", kBlob, kSigned, BodyKind::None, handle},
+    {"GET", kContainer, kRead, BodyKind::None, handle},
+    {"HEAD", kContainer, kRead, BodyKind::None, handle},
+    {"PUT", kContainer, kWrite, BodyKind::None, handle},
+    {"GET", kBlob, kRead, BodyKind::None, handle},
+    {"HEAD", kBlob, kRead, BodyKind::None, handle},
+    {"PUT", kBlob, kWrite, BodyKind::Spooled, handle},
+    {"DELETE", kBlob, kDelete, BodyKind::None, handle},
 };
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include "base/check.h"
 #include "base/record.h"
 #include "base/text.h"
+#include "server/control_plane.h"
+#include "server/signer.h"
 
 namespace berth::server {
 namespace {
@@ -23,6 +25,18 @@ std::string Call::query_value(std::string_view name) const {
     if (equals_ignoring_case(key, name)) return value;
   }
   return {};
+}
+
+bool Call::may(std::string_view action, const model::WorkspaceId& in) const {
+  return server::may(services.plane.state(), principal, action, in);
+}
+
+std::string Call::sign(Grant grant) const {
+  grant.token = principal.token;
+  grant.issued_at = principal.issued_at;
+  grant.job = principal.attempt > 0 ? principal.job.name : std::string();
+  grant.attempt = principal.attempt;
+  return services.signer.sign(grant);
 }
 
 bool is_own_host(std::string_view host_header, const ServerFacts& facts) {

@@ -23,6 +23,7 @@ class ControlPlane;
 class LogStore;
 class LogWaiters;
 class Signer;
+struct Grant;
 
 /// What the process knows about itself; changes only before the first request.
 struct ServerFacts {
@@ -65,6 +66,10 @@ struct Call {
   const std::string& parameter(std::string_view name) const;
   /// The first query value of that name, ignoring the name's case; empty when there is none.
   std::string query_value(std::string_view name) const;
+  /// May the caller do this in the workspace? For handlers of routes that are asked Somewhere.
+  bool may(std::string_view action, const model::WorkspaceId& workspace) const;
+  /// Signs for the caller: what it gives out dies with what the caller has shown.
+  std::string sign(Grant grant) const;
   /// "https://127.0.0.1:8470" as this client reached us, from TLS and the Host header (checked).
   std::string base_url() const;
 };

@@ -104,6 +104,9 @@ void ControlPlane::apply(const core::Event& event) {
   all.computes.merge(touched.computes);
   all.jobs.merge(touched.jobs);
   all.nodes.merge(touched.nodes);
+  all.users.merge(touched.users);
+  all.tokens.merge(touched.tokens);
+  all.assignments.merge(touched.assignments);
   for (model::Usage& usage : touched.usage) {
     turn().batch.push_back(store::AddUsage{std::move(usage)});
   }
@@ -134,7 +137,7 @@ static void add_rows(const Keys& keys, const Map& map, store::Batch& batch) {
 }
 
 void ControlPlane::flush() {
-  if (!turn_) return;
+  if (!turn_ || open_batches_ > 0) return;
   std::shared_ptr<Turn> going = std::move(turn_);
   turn_.reset();
   if (failure_) {
@@ -151,6 +154,10 @@ void ControlPlane::flush() {
   add_rows<store::PutCompute, store::DeleteCompute>(touched.computes, state_.computes, batch);
   add_rows<store::PutJob, store::DeleteJob>(touched.jobs, state_.jobs, batch);
   add_rows<store::PutNode, store::DeleteNode>(touched.nodes, state_.nodes, batch);
+  add_rows<store::PutUser, store::DeleteUser>(touched.users, state_.access.users, batch);
+  add_rows<store::PutToken, store::DeleteToken>(touched.tokens, state_.access.tokens, batch);
+  add_rows<store::PutRoleAssignment, store::DeleteRoleAssignment>(touched.assignments,
+                                                                  state_.access.assignments, batch);
   for (const JobKey& key : touched.jobs) {
     const auto found = state_.jobs.find(key);
     if (found != state_.jobs.end() && model::is_terminal(found->second.status)) {
@@ -180,6 +187,10 @@ void ControlPlane::committed(const std::shared_ptr<Turn>& turn, const Status& st
 void ControlPlane::act(const Turn& turn) {
   for (const auto& effect : turn.effects) effect();
   for (const JobKey& key : turn.touched.jobs) effects_.job_changed(key);
+  const core::Touched& touched = turn.touched;
+  const bool changes_access =
+      !touched.users.empty() || !touched.tokens.empty() || !touched.assignments.empty();
+  if (changes_access && options_.on_access_changed) options_.on_access_changed();
 }
 
 /// The disk is right and memory may not be: take the disk's word. Nothing is decided here, because
@@ -206,6 +217,11 @@ void ControlPlane::reload() {
   leaving_since_.clear();
   store_.resume();
   if (after_failure) effects_.resynchronise();
+}
+
+void ControlPlane::end_batch() {
+  --open_batches_;
+  flush();
 }
 
 void ControlPlane::write(store::Batch batch) {

@@ -48,6 +48,8 @@ struct PlaneOptions {
       std::chrono::minutes(2);  ///< Of the target 'local': then its node is let go.
   /// Of each attempt: never the same twice.
   std::function<std::string()> make_fence = [] { return random_hex(4); };
+  /// Somebody may do more or less than before, and that is on disk.
+  std::function<void()> on_access_changed{};
 };
 
 /// Owns the State. Decide, record, act: every change is applied at once, handed to the store in the
@@ -113,6 +115,29 @@ class ControlPlane {
   Status delete_job(const model::JobKey& key);
   /// Why it waits, in a sentence.
   Result<std::string> explain(const model::JobKey& key) const;
+
+  // Users, tokens and roles (control_plane_access.cc). `by` is who asks.
+
+  /// Makes the user, or changes the display name of the one there is.
+  Result<model::User> put_user(const std::string& name, const std::string& display_name,
+                               const std::string& by);
+  /// With their tokens and roles. What they submitted stays and goes on.
+  Status delete_user(const std::string& name);
+  struct NewToken {
+    model::Token token{};
+    std::string text{};  ///< To be shown once: only its hash is kept.
+  };
+  /// The draft says id, user, name, workspace and expiry. An id that is there gets another secret.
+  Result<NewToken> make_token(model::Token draft);
+  Status revoke_token(const model::TokenId& token);
+  /// The same role of the same user in the same place under another id is a Conflict.
+  Result<model::RoleAssignment> assign_role(model::RoleAssignment draft);
+  Status remove_role(const model::RoleAssignmentId& assignment);
+
+  /// Between the two, changes are collected: they reach the store as one batch, all or nothing.
+  void begin_batch() { ++open_batches_; }
+  bool has_changes() const { return turn_ != nullptr; }  ///< Not handed to the store yet.
+  void end_batch();
 
   /// Rows that are not part of the State: assets, blobs.
   void write(store::Batch batch);
@@ -194,6 +219,7 @@ class ControlPlane {
   std::int64_t next_node_sequence_ = 1;
   std::shared_ptr<Turn> turn_;                   ///< Changes not handed to the store yet.
   std::deque<std::shared_ptr<Turn>> in_flight_;  ///< Handed over, in order.
+  int open_batches_ = 0;
   std::optional<Error> failure_;  ///< A commit failed and the state has not been loaded again yet.
   core::IdleSince idle_since_;
   std::map<model::NodeId, TimePoint> leaving_since_;  ///< Nodes that can still be recalled.

@@ -47,12 +47,25 @@ Result<io::Reply> list_secrets(Call& call) {
     }
     if (asked->is_int64()) hours = std::clamp<std::int64_t>(asked->get_int64(), 1, kMostHours);
   }
-  const std::string token = call.services.signer.sign(
-      {.workspace = call.workspace->id,
-       .container = std::string(datastore.container),
-       .permissions = "racwdl",
-       .expires_at = call.services.clock.now().wall + std::chrono::hours(hours)});
+  const std::string token =
+      call.sign({.workspace = call.workspace->id,
+                 .container = std::string(datastore.container),
+                 .permissions = "racwdl",
+                 .expires_at = call.services.clock.now().wall + std::chrono::hours(hours)});
   return json_reply(200, {{"secretsType", "Sas"}, {"sasToken", token}});
+}
+
+/// For whoever may read what is in it and no more: downloads need nothing else.
+Result<io::Reply> read_signature(Call& call) {
+  const Datastore datastore = TRY(find(call));
+  const std::string token =
+      call.sign({.workspace = call.workspace->id,
+                 .container = std::string(datastore.container),
+                 .permissions = "rl",
+                 .expires_at = call.services.clock.now().wall + std::chrono::hours(kDefaultHours)});
+  io::Reply reply = json_reply(200, {{"secretsType", "Sas"}, {"sasToken", token}});
+  reply.headers.emplace_back("Cache-Control", "no-store");
+  return reply;
 }
 
 Result<io::Reply> not_supported(Call&) {
@@ -71,7 +84,11 @@ constexpr Permission kDelete =
 constexpr Permission kSecrets =
     allow("Microsoft.MachineLearningServices/workspaces/datastores/listSecrets/action");
 
+constexpr Permission kReadBlobs =
+    allow("Microsoft.MachineLearningServices/workspaces/metadata/artifacts/read");
+
 constexpr Route kRoutes[] = {
+    {"GET", "/berth/v1/W/datastores/{name}/signature", kReadBlobs, BodyKind::None, read_signature},
     {"GET", "W/datastores", kRead, BodyKind::None, list},
     {"GET", "W/datastores/{name}", kRead, BodyKind::None, get},
     {"POST", "W/datastores/{name}/listSecrets", kSecrets, BodyKind::Json, list_secrets},

@@ -35,12 +35,12 @@ Result<json::object> log_files(const Call& call, const Job& job) {
   const store::BlobKey blob = log_blob(job.key);
   const bool is_stored = TRY(call.services.store.blob(blob)).has_value();
   if (!is_stored && !call.services.logs.open(job.key)) return json::object();
-  const std::string signature = call.services.signer.sign(
-      {.workspace = blob.workspace,
-       .container = blob.container,
-       .prefix = blob.path,
-       .permissions = "r",
-       .expires_at = call.services.clock.now().wall + kLogAddressLifetime});
+  const std::string signature =
+      call.sign({.workspace = blob.workspace,
+                 .container = blob.container,
+                 .prefix = blob.path,
+                 .permissions = "r",
+                 .expires_at = call.services.clock.now().wall + kLogAddressLifetime});
   return json::object{
       {kLogName, fmt::format("{}/blob/{}/{}/{}?{}", call.base_url(), blob.workspace.text,
                              blob.container, percent_encode(blob.path, true), signature)}};
@@ -96,8 +96,10 @@ Result<io::Reply> run_data(Call& call) {
 constexpr Permission kRead = {Permission::Kind::Action,
                               "Microsoft.MachineLearningServices/workspaces/jobs/read"};
 
+constexpr Permission kReadOne = {.action = kRead.action, .is_for_own_job = true};
+
 constexpr Route kRoutes[] = {
-    {"GET", "/history/v1.0/W/runs/{name}/details", kRead, BodyKind::None, details},
+    {"GET", "/history/v1.0/W/runs/{name}/details", kReadOne, BodyKind::None, details},
     {"POST", "/history/v1.0/W/rundata", kRead, BodyKind::Json, run_data},
 };
 

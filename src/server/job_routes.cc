@@ -13,10 +13,24 @@ namespace json = boost::json;
 using model::Job;
 using model::JobKey;
 
+constexpr const char* kReadSecrets =
+    "Microsoft.MachineLearningServices/workspaces/environments/readSecrets/action";
+
 JobKey key_of(const Call& call) { return {call.workspace->id, call.parameter("name")}; }
 
+/// People put keys into variables. Whoever may not read secrets sees the names only.
+void hide_values(json::object& resource) {
+  json::value* variables =
+      resource.at("properties").as_object().if_contains("environmentVariables");
+  if (variables == nullptr || !variables->is_object()) return;
+  for (auto& variable : variables->get_object()) variable.value() = "(hidden)";
+}
+
 json::object shown(const Call& call, const Job& job) {
-  return arm::to_json(job, *call.workspace, {.base_url = call.base_url()});
+  json::object resource = arm::to_json(job, *call.workspace, {.base_url = call.base_url()});
+  const bool is_itself = call.principal.kind == Principal::Kind::Job;
+  if (!is_itself && !call.may(kReadSecrets, call.workspace->id)) hide_values(resource);
+  return resource;
 }
 
 Result<io::Reply> get(Call& call) {
@@ -101,6 +115,7 @@ Result<io::Reply> remove(Call& call) {
 constexpr Permission allow(const char* action) { return {Permission::Kind::Action, action}; }
 
 constexpr Permission kRead = allow("Microsoft.MachineLearningServices/workspaces/jobs/read");
+constexpr Permission kReadOne = {.action = kRead.action, .is_for_own_job = true};
 constexpr Permission kWrite = allow("Microsoft.MachineLearningServices/workspaces/jobs/write");
 constexpr Permission kDelete = allow("Microsoft.MachineLearningServices/workspaces/jobs/delete");
 constexpr Permission kCancel =
@@ -108,7 +123,7 @@ constexpr Permission kCancel =
 
 constexpr Route kRoutes[] = {
     {"GET", "W/jobs", kRead, BodyKind::None, list},
-    {"GET", "W/jobs/{name}", kRead, BodyKind::None, get},
+    {"GET", "W/jobs/{name}", kReadOne, BodyKind::None, get},
     {"PUT", "W/jobs/{name}", kWrite, BodyKind::Json, put},
     {"DELETE", "W/jobs/{name}", kDelete, BodyKind::None, remove},
     {"POST", "W/jobs/{name}/cancel", kCancel, BodyKind::Json, cancel},

@@ -63,7 +63,9 @@ class LaunchBuilder {
                                  .container = place.container,
                                  .prefix = place.path,
                                  .permissions = permissions,
-                                 .expires_at = context_.now + kGrantLifetime});
+                                 .expires_at = context_.now + kGrantLifetime,
+                                 .job = job_.key.name,
+                                 .attempt = job_.attempt});
   }
 
   wire::node::Fetch fetch_of(const BlobPlace& place, std::string destination,

@@ -46,7 +46,10 @@ Result<io::Reply> refuse_quotas(Call&) {
 
 constexpr Permission allow(const char* action) { return {Permission::Kind::Action, action}; }
 
-constexpr Permission kSizes = allow("Microsoft.MachineLearningServices/locations/vmsizes/read");
+/// The same for everybody; what others use of a site is for those who see all of it.
+constexpr Permission kSizes = {Permission::Kind::Action,
+                               "Microsoft.MachineLearningServices/locations/vmsizes/read",
+                               Permission::Scope::Somewhere};
 constexpr Permission kUsages = allow("Microsoft.MachineLearningServices/locations/usages/read");
 constexpr Permission kQuotas = allow("Microsoft.MachineLearningServices/locations/quotas/read");
 constexpr Permission kUpdate =

@@ -27,11 +27,11 @@ Result<io::Reply> start_pending_upload(Call& call) {
   const std::string uri =
       fmt::format("{}/blob/{}/{}/{}", call.base_url(), workspace.id.text, container, folder);
   const std::string signature =
-      call.services.signer.sign({.workspace = workspace.id,
-                                 .container = container,
-                                 .prefix = folder,
-                                 .permissions = "racwdl",
-                                 .expires_at = call.services.clock.now().wall + kUploadTime});
+      call.sign({.workspace = workspace.id,
+                 .container = container,
+                 .prefix = folder,
+                 .permissions = "racwdl",
+                 .expires_at = call.services.clock.now().wall + kUploadTime});
   return json_reply(
       200, {{"pendingUploadId", id},
             {"pendingUploadType", "TemporaryBlobReference"},

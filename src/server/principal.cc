@@ -1,16 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/principal.h"
 
-namespace berth::server {
+#include "core/access.h"
 
-bool allows(const Permission& permission, const Principal& principal) {
-  const bool is_owner = principal.kind == Principal::Kind::Owner;
-  switch (permission.kind) {
-    case Permission::Kind::Public: return true;
-    case Permission::Kind::Action: return is_owner;
-    case Permission::Kind::Node: return principal.kind == Principal::Kind::Node;
-    case Permission::Kind::Signature:
-      return is_owner || principal.kind == Principal::Kind::Signature;
+namespace berth::server {
+namespace {
+
+bool user_may(const core::State& state, const Principal& principal, const Asked& asked) {
+  const Permission& permission = asked.permission;
+  if (permission.scope == Permission::Scope::Somewhere) {
+    return core::may_somewhere(state.access, principal.user, permission.action, principal.only_in);
+  }
+  return may(state, principal, permission.action, asked.workspace);
+}
+
+bool is_itself(const Principal& job, const Asked& asked) {
+  return asked.permission.is_for_own_job && asked.workspace == job.job.workspace &&
+         asked.job == job.job.name;
+}
+
+}  // namespace
+
+bool may(const core::State& state, const Principal& principal, std::string_view action,
+         const model::WorkspaceId& workspace) {
+  if (principal.kind == Principal::Kind::Owner) return true;
+  if (principal.user.text.empty()) return false;
+  const bool is_within = principal.only_in.text.empty() || principal.only_in == workspace;
+  return is_within && core::may(state.access, principal.user, action, workspace);
+}
+
+bool is_current(const core::State& state, const Principal& principal, WallTime now) {
+  if (!principal.token.text.empty()) {
+    const auto token = state.access.tokens.find(principal.token);
+    return token != state.access.tokens.end() && token->second.user == principal.user &&
+           token->second.created_at == principal.issued_at && now < token->second.expires_at;
+  }
+  if (!principal.job.name.empty()) {
+    const auto job = state.jobs.find(principal.job);
+    return job != state.jobs.end() && job->second.attempt == principal.attempt &&
+           model::holds_nodes(job->second);
+  }
+  return true;
+}
+
+bool allows(const core::State& state, const Principal& principal, const Asked& asked) {
+  const Permission::Kind kind = asked.permission.kind;
+  if (kind == Permission::Kind::Public) return true;
+  if (kind == Permission::Kind::Node) return principal.kind == Principal::Kind::Node;
+  switch (principal.kind) {
+    case Principal::Kind::Owner: return true;
+    case Principal::Kind::User: return user_may(state, principal, asked);
+    case Principal::Kind::Job: return is_itself(principal, asked);
+    case Principal::Kind::Signature:
+      return kind == Permission::Kind::Signature &&
+             (principal.user.text.empty() || user_may(state, principal, asked));
+    case Principal::Kind::Node:
+    case Principal::Kind::Nobody: return false;
   }
   return false;
 }

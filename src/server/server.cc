@@ -260,7 +260,10 @@ Status Server::open_state() {
   plane_ = std::make_unique<ControlPlane>(*store_, *nodes_, clock_,
                                           PlaneOptions{.settings = std::move(settings),
                                                        .local_gpus = count_gpus(),
-                                                       .node_idle = options_.node_idle});
+                                                       .node_idle = options_.node_idle,
+                                                       .on_access_changed = [this] {
+                                                         if (http_) http_->recheck();
+                                                       }});
   return Done{};
 }
 
@@ -321,6 +324,7 @@ void Server::tick() {
   plane_->tick();
   nodes_->reconcile();
   waiters_->expire(clock_.now().mono);
+  http_->recheck();  // Tokens that have expired, attempts that are over.
   const bool has_nodes = !plane_->state().nodes.empty();
   loop_.after(has_nodes ? kTickWithNodes : kTick, [this] { tick(); });
 }

@@ -23,9 +23,50 @@ std::string canonical(std::initializer_list<std::string_view> fields) {
   return text;
 }
 
+/// Azure's "signed object id": who it was given to.
+std::string holder_of(const Grant& grant) {
+  if (grant.token.text.empty()) return {};
+  return fmt::format("{}.{}", grant.token.text, grant.issued_at.time_since_epoch().count());
+}
+
+/// Azure's "correlation id": what it is used for.
+std::string work_of(const Grant& grant) {
+  return grant.attempt > 0 ? fmt::format("{}.{}", grant.attempt, grant.job) : std::string();
+}
+
+/// "<number>.<rest>" or "<rest>.<number>", as the two above write it.
+template <typename Number>
+bool read_number(std::string_view text, Number& number) {
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return failed == std::errc() && end == text.data() + text.size();
+}
+
+bool read_holder(std::string_view text, Grant& grant) {
+  if (text.empty()) return true;
+  const std::size_t dot = text.find('.');
+  WallTime::rep issued_at = 0;
+  if (dot == text.npos || !read_number(text.substr(dot + 1), issued_at)) return false;
+  grant.token = {std::string(text.substr(0, dot))};
+  grant.issued_at = WallTime(WallTime::duration(issued_at));
+  return true;
+}
+
+bool read_work(std::string_view text, Grant& grant) {
+  if (text.empty()) return true;
+  const std::size_t dot = text.find('.');
+  if (dot == text.npos || !read_number(text.substr(0, dot), grant.attempt)) return false;
+  grant.job = text.substr(dot + 1);
+  return grant.attempt > 0;
+}
+
 std::string message_of(const Grant& grant, std::string_view expiry) {
-  return canonical({"sas", kVersion, "c", kProtocols, grant.workspace.text, grant.container,
-                    grant.prefix, grant.permissions, expiry});
+  std::string message = canonical({"sas", kVersion, "c", kProtocols, grant.workspace.text,
+                                   grant.container, grant.prefix, grant.permissions, expiry});
+  const std::string holder = holder_of(grant);
+  const std::string work = work_of(grant);
+  if (!holder.empty()) message += canonical({"holder", holder});
+  if (!work.empty()) message += canonical({"work", work});
+  return message;
 }
 
 std::string job_message(const model::JobKey& job, std::string_view attempt) {
@@ -37,6 +78,7 @@ tl::unexpected<Error> refuse(std::string why) { return fail(Code::Forbidden, std
 /// The values of a signed query, each of which may be there once.
 struct SignedQuery {
   std::string version{}, resource{}, permissions{}, expiry{}, protocols{}, prefix{}, signature{};
+  std::string holder{}, work{};
 };
 
 Result<SignedQuery> read_query(std::string_view query) {
@@ -44,9 +86,9 @@ Result<SignedQuery> read_query(std::string_view query) {
   if (!values) return refuse("the query string is broken");
   SignedQuery result;
   const std::pair<std::string_view, std::string*> fields[] = {
-      {"sv", &result.version},    {"sr", &result.resource}, {"sp", &result.permissions},
-      {"se", &result.expiry},     {"si", &result.prefix},   {"spr", &result.protocols},
-      {"sig", &result.signature},
+      {"sv", &result.version},    {"sr", &result.resource},  {"sp", &result.permissions},
+      {"se", &result.expiry},     {"si", &result.prefix},    {"spr", &result.protocols},
+      {"sig", &result.signature}, {"skoid", &result.holder}, {"scid", &result.work},
   };
   for (const auto& [name, field] : fields) {
     std::size_t count = 0;
@@ -78,6 +120,10 @@ std::string Signer::sign(const Grant& grant) const {
   const std::string signature = to_base64(hmac_sha256(key_, message_of(grant, expiry)));
   std::string query = fmt::format("sv={}&sr=c&sp={}&se={}&spr={}", kVersion, grant.permissions,
                                   percent_encode(expiry), percent_encode(kProtocols));
+  const std::string holder = holder_of(grant);
+  const std::string work = work_of(grant);
+  if (!holder.empty()) query += "&skoid=" + percent_encode(holder);
+  if (!work.empty()) query += "&scid=" + percent_encode(work);
   if (!grant.prefix.empty()) query += "&si=" + percent_encode(grant.prefix);
   return query + "&sig=" + percent_encode(signature);
 }
@@ -94,6 +140,9 @@ Result<Grant> Signer::check(const model::WorkspaceId& workspace, std::string_vie
               .container = std::string(container),
               .prefix = std::move(signed_query.prefix),
               .permissions = std::move(signed_query.permissions)};
+  if (!read_holder(signed_query.holder, grant) || !read_work(signed_query.work, grant)) {
+    return refuse("the signature is not one of ours");
+  }
   const Result<std::string> signature = from_base64(signed_query.signature);
   const std::string expected = hmac_sha256(key_, message_of(grant, signed_query.expiry));
   if (!signature || !equal_in_constant_time(*signature, expected)) {
@@ -124,9 +173,7 @@ std::optional<Signer::JobToken> Signer::check_job_token(std::string_view token) 
   const std::string_view number = token.substr(first + 1, second - first - 1);
   const std::string expected = to_hex(hmac_sha256(key_, job_message(result.job, number)));
   if (!equal_in_constant_time(token.substr(last + 1), expected)) return std::nullopt;
-  const auto [end, failed] =
-      std::from_chars(number.data(), number.data() + number.size(), result.attempt);
-  if (failed != std::errc() || end != number.data() + number.size()) return std::nullopt;
+  if (!read_number(number, result.attempt)) return std::nullopt;
   return result;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "model/access.h"
 #include "model/job.h"
 #include "model/node.h"
 
@@ -21,6 +22,12 @@ struct Grant {
   std::string prefix{};       ///< Empty: the whole container.
   std::string permissions{};  ///< Letters of "racwdl": read, add, create, write, delete, list.
   WallTime expires_at{};
+
+  // Whom it was given to; it is good for as long as they are. Nothing here: the owner.
+  model::TokenId token{};  ///< The user's token it was asked for with, and when that was made.
+  WallTime issued_at{};
+  std::string job{};  ///< The job, of the same workspace, and the attempt it serves.
+  int attempt = 0;
 };
 
 bool covers(const Grant& grant, std::string_view path);
@@ -31,8 +38,9 @@ class Signer {
  public:
   explicit Signer(std::string key) : key_(std::move(key)) {}
 
-  /// "sv=…&sr=c&sp=rl&se=…&spr=…&si=<prefix>&sig=…". Only names that Azure has: its storage clients
-  /// drop all others, and take a token with a stranger in it for an account key.
+  /// "sv=…&sr=c&sp=rl&se=…&spr=…&si=<prefix>&skoid=<token>&scid=<attempt>&sig=…". Only names that
+  /// Azure has: its storage clients drop all others, and take a token with a stranger in it for an
+  /// account key.
   std::string sign(const Grant& grant) const;
   /// The grant of a query string for this workspace and container: Forbidden when the signature is
   /// wrong or foreign, or it has expired. The caller checks permission letter and path.

@@ -49,6 +49,15 @@ Result<io::Reply> remove_site(Call& call) {
   return io::Reply{.status = 204};
 }
 
+constexpr const char* kSeeNodes = "Berth/nodes/read";
+constexpr const char* kTakeNodes = "Berth/nodes/preempt/action";
+
+/// Nodes of a cluster belong to its workspace, this machine's own to nobody's.
+bool may(const Call& call, const char* action, const model::Node& node) {
+  const model::Compute* compute = core::compute_of(call.services.plane.state(), node.target);
+  return call.may(action, compute == nullptr ? model::WorkspaceId() : compute->key.workspace);
+}
+
 Result<io::Reply> list_nodes(Call& call) {
   const core::State& state = call.services.plane.state();
   const std::size_t skip = static_cast<std::size_t>(TRY(continuation(call)));
@@ -56,7 +65,7 @@ Result<io::Reply> list_nodes(Call& call) {
   std::string next;
   std::size_t index = 0;
   for (const auto& [id, node] : state.nodes) {
-    if (index++ < skip) continue;
+    if (!may(call, kSeeNodes, node) || index++ < skip) continue;
     if (nodes.size() == kLargestPage) {
       next = next_link(call, static_cast<std::int64_t>(skip + kLargestPage));
       break;
@@ -67,17 +76,25 @@ Result<io::Reply> list_nodes(Call& call) {
 }
 
 Result<io::Reply> preempt(Call& call) {
-  TRY(call.services.plane.preempt_node({call.parameter("node")}));
+  const model::NodeId node{call.parameter("node")};
+  const auto found = call.services.plane.state().nodes.find(node);
+  if (found != call.services.plane.state().nodes.end() && !may(call, kTakeNodes, found->second)) {
+    return fail(Code::NotFound, fmt::format("no node '{}'", node.text));
+  }
+  TRY(call.services.plane.preempt_node(node));
   return json_reply(200, json::object{{"name", call.parameter("node")}});
 }
 
 constexpr Permission allow(const char* action) { return {Permission::Kind::Action, action}; }
 
-constexpr Permission kRead = allow("Berth/sites/read");
+constexpr Permission kRead = {Permission::Kind::Action, "Berth/sites/read",
+                              Permission::Scope::Somewhere};
 constexpr Permission kWrite = allow("Berth/sites/write");
 constexpr Permission kDelete = allow("Berth/sites/delete");
-constexpr Permission kReadNodes = allow("Berth/nodes/read");
-constexpr Permission kPreempt = allow("Berth/nodes/preempt/action");
+constexpr Permission kReadNodes = {Permission::Kind::Action, kSeeNodes,
+                                   Permission::Scope::Somewhere};
+constexpr Permission kPreempt = {Permission::Kind::Action, kTakeNodes,
+                                 Permission::Scope::Somewhere};
 
 constexpr Route kRoutes[] = {
     {"GET", "/berth/v1/sites", kRead, BodyKind::None, list_sites},

@@ -11,15 +11,18 @@ namespace arm = wire::arm;
 namespace json = boost::json;
 using model::Workspace;
 
+constexpr const char* kRead = "Microsoft.MachineLearningServices/workspaces/read";
+
 json::object shown(const Call& call, const Workspace& workspace) {
   return arm::to_json(workspace, {.base_url = call.base_url()});
 }
 
-/// All workspaces of a subscription, or of one of its resource groups.
+/// All workspaces of a subscription, or of one of its resource groups, that the caller may see.
 Result<io::Reply> list_where(const Call& call, const std::string* group) {
   json::array values;
   for (const auto& [id, workspace] : call.services.plane.state().workspaces) {
     if (!equals_ignoring_case(workspace.subscription, call.parameter("subscriptionId"))) continue;
+    if (!call.may(kRead, workspace.id)) continue;
     if (group != nullptr && !equals_ignoring_case(workspace.resource_group, *group)) continue;
     values.push_back(shown(call, workspace));
   }
@@ -76,7 +79,6 @@ Result<io::Reply> remove(Call& call) {
   return io::Reply{.status = 204};
 }
 
-constexpr const char* kRead = "Microsoft.MachineLearningServices/workspaces/read";
 constexpr const char* kWrite = "Microsoft.MachineLearningServices/workspaces/write";
 constexpr const char* kDelete = "Microsoft.MachineLearningServices/workspaces/delete";
 
@@ -87,11 +89,12 @@ constexpr const char* kOfSubscription =
     "/subscriptions/{subscriptionId}/providers/Microsoft.MachineLearningServices/workspaces";
 
 constexpr Permission allow(const char* action) { return {Permission::Kind::Action, action}; }
+constexpr Permission kList = {Permission::Kind::Action, kRead, Permission::Scope::Somewhere};
 
 // The handlers of "W" itself are called for workspaces that are not there, too.
 constexpr Route kRoutes[] = {
-    {"GET", kOfSubscription, allow(kRead), BodyKind::None, list_of_subscription},
-    {"GET", kOfGroup, allow(kRead), BodyKind::None, list_of_group},
+    {"GET", kOfSubscription, kList, BodyKind::None, list_of_subscription},
+    {"GET", kOfGroup, kList, BodyKind::None, list_of_group},
     {"GET", "W", allow(kRead), BodyKind::None, get},
     {"PUT", "W", allow(kWrite), BodyKind::Json, put},
     {"PATCH", "W", allow(kWrite), BodyKind::Json, patch},

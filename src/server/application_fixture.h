@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// For tests of the door: the real Application before the real table, store and control plane.
+#pragma once
+
+#include "base/random.h"
+#include "server/application.h"
+#include "server/route_fixture.h"
+
+namespace berth::server {
+
+class ApplicationTest : public RouteTest {
+ protected:
+  static constexpr const char* kOwnerToken = "the-owners-token";
+
+  /// A head as it comes in; "W/…" is below the default workspace.
+  static io::RequestHead head_of(const std::string& method, std::string target,
+                                 const std::string& token) {
+    if (target == "W" || target.starts_with("W/")) target.replace(0, 1, kW);
+    const std::size_t question = target.find('?');
+    io::RequestHead head{.method = method,
+                         .path = target.substr(0, question),
+                         .query = question == target.npos ? "" : target.substr(question + 1),
+                         .peer = "127.0.0.1:40000"};
+    head.headers.emplace_back("Host", "localhost:8470");
+    if (!token.empty()) head.headers.emplace_back("Authorization", "Bearer " + token);
+    return head;
+  }
+
+  /// 0 when it is let in, else the status it is refused with.
+  int refusal(const io::RequestHead& head) {
+    const io::Admission admission = application.admit(head);
+    const auto* refused = std::get_if<io::Refuse>(&admission);
+    return refused == nullptr ? 0 : refused->reply.status;
+  }
+
+  /// The whole way: let in, handled, answered when it is on disk.
+  Answer ask(const std::string& method, const std::string& target, const std::string& token,
+             const std::string& body = {}) {
+    const io::RequestHead head = head_of(method, target, token);
+    io::Admission admission = application.admit(head);
+    if (auto* refused = std::get_if<io::Refuse>(&admission)) {
+      return {refused->reply.status, refused->reply.headers, refused->reply.body, {}};
+    }
+    std::optional<Answer> answer;
+    application.handle({.head = head, .body = body}, [&](const io::Reply& reply) {
+      answer = Answer{reply.status, reply.headers, reply.body, {}};
+    });
+    settle();
+    EXPECT_TRUE(answer) << "no answer";
+    return answer.value_or(Answer{});
+  }
+
+  model::UserId user(const std::string& name) { return plane.put_user(name, "", "owner")->id; }
+  void role(const model::UserId& who, std::string_view name, const model::WorkspaceId& place) {
+    EXPECT_TRUE(plane.assign_role({.id = {random_uuid()},
+                                   .user = who,
+                                   .role = std::string(core::find_role(name)->id),
+                                   .workspace = place}));
+  }
+  ControlPlane::NewToken token(const model::UserId& who, const model::WorkspaceId& only = {},
+                               Duration lifetime = std::chrono::hours(1)) {
+    return *plane.make_token({.id = {random_hex(8)},
+                              .user = who,
+                              .workspace = only,
+                              .expires_at = clock.now().wall + lifetime});
+  }
+
+  Providers providers{[](const model::Site&) -> Result<std::unique_ptr<target::NodeProvider>> {
+                        return fail(Code::NotSupported, "no nodes here");
+                      },
+                      [] { return std::make_unique<io::InlineOffload>(); }};
+  NodeHub hub{{.loop = loop,
+               .providers = providers,
+               .logs = logs,
+               .signer = signer,
+               .clock = clock,
+               .on_job_changed = [](const model::JobKey&) {}}};
+  Application application{
+      {.loop = loop, .services = services, .nodes = hub, .owner_token = kOwnerToken}};
+};
+
+}  // namespace berth::server
