@@ -47,6 +47,13 @@ std::string without_entities(std::string_view text) {
   return plain;
 }
 
+Result<json::object> secrets_of(Client& client, const std::string& datastore, Purpose purpose) {
+  const std::string below = "/datastores/" + datastore;
+  if (purpose == Purpose::Read) return client.get(client.berth_path(below + "/signature"));
+  return client.post(client.workspace_path(below + "/listSecrets"),
+                     {{"expirableSecret", true}, {"expireAfterHours", 1}});
+}
+
 }  // namespace
 
 Container container_from(std::string_view signed_url) {
@@ -62,11 +69,10 @@ std::string blob_url(const Container& container, std::string_view blob) {
   return container.signature.empty() ? url : url + "?" + container.signature;
 }
 
-Result<Container> open_datastore(Client& client, const std::string& datastore) {
+Result<Container> open_datastore(Client& client, const std::string& datastore, Purpose purpose) {
   const std::string path = client.workspace_path("/datastores/" + datastore);
   const json::object resource = TRY(client.get(path));
-  const json::object secrets =
-      TRY(client.post(path + "/listSecrets", {{"expirableSecret", true}, {"expireAfterHours", 1}}));
+  const json::object secrets = TRY(secrets_of(client, datastore, purpose));
   const json::object& properties = properties_of(resource);
   const std::string endpoint = text_at(properties, "endpoint");
   std::string host = text_at(properties, "accountName");

@@ -22,8 +22,9 @@ struct Container {
 Container container_from(std::string_view signed_url);
 std::string blob_url(const Container& container, std::string_view blob);
 
-/// The container of a datastore, opened by its listSecrets.
-Result<Container> open_datastore(Client& client, const std::string& datastore);
+enum class Purpose { Read, Write };
+/// The container of a datastore, opened by its listSecrets, or by a signature that only reads.
+Result<Container> open_datastore(Client& client, const std::string& datastore, Purpose purpose);
 
 struct BlobEntry {
   std::string name{};

@@ -9,6 +9,7 @@
 #include "cli/help.h"
 #include "cli/parse.h"
 #include "cli/query.h"
+#include "io/file.h"
 
 namespace berth::cli {
 namespace {
@@ -104,6 +105,16 @@ Result<int> run_command(const Command& command, const Arguments& arguments, cons
   return command.run(context);
 }
 
+/// --token-file says who we are, as BERTH_TOKEN does.
+Result<Place> with_token(const Arguments& arguments, Place place) {
+  if (!arguments.has("token-file")) return place;
+  const std::string path = place.absolute(arguments.get("token-file"));
+  const auto text = io::read_file(path, 4096);
+  if (!text) return fail(text.error().code, "cannot read the token: " + text.error().message);
+  place.environment["BERTH_TOKEN"] = trim(*text);
+  return place;
+}
+
 int misused(const Console& console, const Command& command, const Error& error) {
   console.error(error.message);
   console.note(fmt::format("{}\n'berth {} --help' tells more", usage_line(command), command.words));
@@ -126,8 +137,9 @@ int run_words(const Command& command, std::span<const std::string> words, Consol
   console.verbose = arguments->has("verbose") || arguments->has("debug");
   auto output = output_of(*arguments);
   if (!output) return misused(console, command, output.error());
-  const auto status = place ? run_command(command, *arguments, *place, console, std::move(*output))
-                            : Result<int>(tl::unexpect, place.error());
+  const Result<Place> who = place ? with_token(*arguments, *place) : place;
+  const auto status = who ? run_command(command, *arguments, *who, console, std::move(*output))
+                          : Result<int>(tl::unexpect, who.error());
   if (status) return *status;
   // As if SIGPIPE had ended us: whoever closed the pipe wants to hear nothing more.
   if (is_closed_pipe(status.error())) return 128 + SIGPIPE;

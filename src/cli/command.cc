@@ -12,6 +12,7 @@ constexpr Flag kGlobalFlags[] = {
     {"-w,--workspace-name", Takes::Value, "NAME", "the workspace ($BERTH_WORKSPACE, else default)"},
     {"-g,--resource-group", Takes::Value, "NAME", "its resource group (berth)"},
     {"--subscription", Takes::Value, "ID", "its subscription"},
+    {"--token-file", Takes::Value, "FILE", "use the token in this file ($BERTH_TOKEN)"},
     {"--only-show-errors", Takes::Nothing, "", "no notes and no warnings"},
     {"--verbose", Takes::Nothing, "", "say on stderr what is asked of the server"},
     {"--debug", Takes::Nothing, "", "the same as --verbose"},
@@ -52,9 +53,10 @@ std::span<const Flag> global_flags() { return kGlobalFlags; }
 
 std::vector<Command> all_commands() {
   std::vector<Command> commands;
-  for (const auto group : {run_commands(), job_commands(), compute_commands(), data_commands(),
-                           environment_commands(), workspace_commands(), datastore_commands(),
-                           site_commands(), node_commands(), server_commands()}) {
+  for (const auto group :
+       {run_commands(), job_commands(), compute_commands(), data_commands(), environment_commands(),
+        workspace_commands(), datastore_commands(), site_commands(), node_commands(),
+        user_commands(), role_commands(), audit_commands(), server_commands()}) {
     commands.insert(commands.end(), group.begin(), group.end());
   }
   return commands;

@@ -87,6 +87,9 @@ std::span<const Command> workspace_commands();
 std::span<const Command> datastore_commands();
 std::span<const Command> site_commands();
 std::span<const Command> node_commands();
+std::span<const Command> user_commands();
+std::span<const Command> role_commands();
+std::span<const Command> audit_commands();
 std::span<const Command> server_commands();
 
 }  // namespace berth::cli

@@ -20,6 +20,8 @@ constexpr std::chrono::seconds kStartTimeout{30};
 constexpr std::chrono::seconds kLeaveTimeout{30};
 
 Result<std::string> read_token(const Place& place) {
+  // Somebody else than the owner, on the owner's machine.
+  if (const std::string token = place.variable("BERTH_TOKEN"); !token.empty()) return token;
   const std::string path = place.home + "/owner.token";
   const auto token = io::read_file(path, 4096);
   if (!token) {
@@ -115,9 +117,11 @@ Status spawn_server(const Place& place, const std::string& log_path) {
   Pipe report = TRY(make_pipe());
   const std::string fd = std::to_string(report.writing.get());
   const std::string program = TRY(io::own_executable());
+  std::map<std::string, std::string> environment = place.environment;
+  environment.erase("BERTH_TOKEN");  // A user's, and no business of the server and its jobs.
   TRY(io::spawn(
       {.command = {program, "server", "--home", place.home, "--background", "--ready-fd", fd},
-       .environment = place.environment,
+       .environment = std::move(environment),
        .working_directory = place.home,
        .stdout_path = log_path,
        .new_session = true,

@@ -51,7 +51,7 @@ Result<std::vector<Part>> parts_of(const model::Job& job, const DownloadWish& wi
 
 /// A name from the server becomes a path here: it is checked before, and opened beneath the root.
 Status plan_part(Context& context, const Part& part, Plan& plan) {
-  const Container container = TRY(open_datastore(context.client, part.datastore));
+  const Container container = TRY(open_datastore(context.client, part.datastore, Purpose::Read));
   const bool is_folder = part.path.empty() || part.path.ends_with('/');
   const std::string below = is_folder ? part.path : part.path + "/";
   for (const BlobEntry& blob : TRY(list_blobs(context.client, container, part.path))) {

@@ -125,7 +125,8 @@ Result<std::string> upload_data(Context& context, const std::string& path) {
   const std::string folder = fmt::format("LocalUpload/{}/", hash);
   const std::string prefix = is_folder ? folder + name + "/" : folder;
 
-  const Container container = TRY(open_datastore(context.client, std::string(kDatastore)));
+  const Container container =
+      TRY(open_datastore(context.client, std::string(kDatastore), Purpose::Write));
   const Endpoint server = TRY(context.client.endpoint());
   io::HttpClient http({.authority_file = server.authority_file});
   const std::string first = blob_url(container, prefix + snapshot.files.front().path);
