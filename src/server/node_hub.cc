@@ -144,6 +144,8 @@ void NodeHub::on(const NodeId& node, const wire::node::Hello& message) {
     send(node, wire::node::Leave{joined.error().message});
     return;
   }
+  // What it said of them before may have been lost with its connection, or with a server.
+  for (const auto& [attempt, phase] : message.attempts) advance(node, attempt, phase);
   log::info("node '{}' is here, with {} attempts", node.text, held.size());
 }
 
@@ -165,10 +167,15 @@ void NodeHub::on(const NodeId& node, const wire::node::Returned& message) {
 }
 
 void NodeHub::on(const NodeId& node, const wire::node::Advanced& message) {
+  advance(node, message.attempt, message.phase);
+}
+
+void NodeHub::advance(const NodeId& node, const AttemptRef& attempt, wire::node::Phase phase) {
+  if (phase == wire::node::Phase::Ended) return;  // That is said by another message.
   JobStatus status = JobStatus::Preparing;
-  if (message.phase == wire::node::Phase::Running) status = JobStatus::Running;
-  if (message.phase == wire::node::Phase::Finalizing) status = JobStatus::Finalizing;
-  plane_->job_advanced(node, message.attempt, status);
+  if (phase == wire::node::Phase::Running) status = JobStatus::Running;
+  if (phase == wire::node::Phase::Finalizing) status = JobStatus::Finalizing;
+  plane_->job_advanced(node, attempt, status);
 }
 
 void NodeHub::on(const NodeId& node, const wire::node::LogChunk& message) {

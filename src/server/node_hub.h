@@ -79,6 +79,8 @@ class NodeHub final : public Effects {
   void closed(const model::NodeId& node, const io::WebSocket* socket);
   void hang_up(const model::NodeId& node, std::string_view why);
   void let_go_of_silent();
+  void advance(const model::NodeId& node, const wire::node::AttemptRef& attempt,
+               wire::node::Phase phase);
   void note_start(const model::NodeId& node, const ControlPlane::Held& held,
                   const std::optional<Duration>& since_start);
   std::string url_for(const model::Node& node) const;

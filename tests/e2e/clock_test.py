@@ -32,7 +32,7 @@ def test_jumps_of_the_clock_kill_no_job_and_let_no_node_go(berth, tmp_path):
     for jump in (DAY, -DAY, HOUR, -HOUR, 0):
         faults.clock_offset = jump
         live_turns(berth)
-        assert berth.status_of("j") == "Running"
+        berth.wait("j", "Running")
         assert nodes(berth) == there
     faults.clock_offset = DAY
     gate.touch()
@@ -68,7 +68,7 @@ def test_a_server_that_starts_with_another_clock_finds_its_jobs_and_nodes(berth,
         faults.clock_offset = jump
         server = berth.start_server(env=faults.environment)
         live_turns(berth)
-        assert berth.status_of("j") == "Running"
+        berth.wait("j", "Running")
     gate.touch()
 
     assert "3" in berth.wait("j", "Failed")["properties"]["error"]["message"]

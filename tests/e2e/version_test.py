@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A node of another version than its server: what one does not know of the other does no harm."""
+"""What nodes say to their server: older and newer ones than it, and ones that come back."""
 
 import json
 import os
@@ -17,6 +17,9 @@ class OtherNode(Channel):
     def __init__(self, berth):
         self.agent = json.loads((berth.home / "nodes" / berth.liar / "identity.json").read_text())["pid"]
         os.kill(self.agent, signal.SIGSTOP)
+        self.dial(berth)
+
+    def dial(self, berth):
         super().__init__(berth, berth.liar, token_of(berth, berth.liar))
         assert self.status == 101
 
@@ -67,3 +70,21 @@ def test_a_newer_node_that_says_more_than_the_server_knows_runs_jobs(cluster, ot
 
     run_one_job(cluster, other)
     eventually(lambda: cluster.server_status()["pid"], what="a server that is well")
+
+
+def test_a_node_that_comes_back_says_how_far_its_work_is(cluster, other):  # noqa: F811
+    """What it said before may have been lost on the way: a job that runs is not shown as starting until its end."""
+    other.send(kind="Hello", node=cluster.liar, version="0.1.0", slots=1, work_root="/nowhere")
+    cluster.submit("true", "next", compute="azureml:pool")
+    attempt = other.receive("Launch")["attempt"]
+    assert cluster.status_of("next") == "Starting"
+    other.socket.close()
+
+    other.dial(cluster)
+    other.send(kind="Hello", node=cluster.liar, version="0.1.0", slots=1, work_root="/nowhere",
+               attempts=[{"attempt": attempt, "phase": "Running"}])
+
+    cluster.wait("next", "Running")
+    other.receive("Launch")
+    other.send(kind="Ended", attempt=attempt, outcome={"ending": "Exited", "exit_code": 0})
+    cluster.wait("next", "Completed")
