@@ -174,6 +174,7 @@ def test_a_crowd_that_waits_for_a_hanging_disk_is_bounded_and_told_to_come_again
         berth.wait(name, "Completed")
     for name in accepted[3:]:
         assert berth.post(f"/jobs/{name}/cancel").status in (200, 202)
+    eventually(lambda: not any(berth.server_status()["jobs"].values()), what="the end of them all")
 
 
 # ---- A disk that becomes read-only ---------------------------------------------------------------
