@@ -16,8 +16,8 @@ class SimTest : public testing::Test {
 
   /// What the first of so many seeds that goes wrong says.
   std::string first_verdict(Bug bug, const Faults& faults) {
-    constexpr std::uint64_t kSeeds = 1000;
-    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    const std::uint64_t seeds = bug == Bug::None ? 100 : 1000;
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
       World world(seed, outside, bug);
       if (const auto verdict = world.live(faults)) return *verdict;
     }
@@ -52,6 +52,7 @@ TEST_F(SimTest, FindsAServerThatDoesNotWaitForLeases) {
 TEST_F(SimTest, FindsAServerThatTakesReportsOfOldAttempts) {
   const Faults faults{.connections_break = true, .partitions = true, .supervisors_die = true};
   EXPECT_NE(first_verdict(Bug::TakesOldReports, faults), "nothing");
+  EXPECT_EQ(first_verdict(Bug::None, faults), "nothing");
 }
 
 /// F24. Calls that fail, that act and then fail, and that lie: not one machine is left over, and
