@@ -12,8 +12,8 @@ bool is_remote(const model::Site& site) { return site.provider != model::Provide
 
 class SimProvider final : public target::NodeProvider {
  public:
-  SimProvider(Stage& stage, Cloud& cloud, model::Site site)
-      : stage_(stage), cloud_(cloud), site_(std::move(site)) {}
+  SimProvider(Stage& stage, Cloud& cloud, model::Site site, std::weak_ptr<int> caller)
+      : stage_(stage), cloud_(cloud), site_(std::move(site)), caller_(std::move(caller)) {}
 
   Status start(const target::NodeSpec& spec) override {
     TRY(fail_early());
@@ -34,6 +34,8 @@ class SimProvider final : public target::NodeProvider {
 
  private:
   Status fail_early() {
+    // What a server does on its own machine dies with it; a command for a site may outlive it.
+    if (!is_remote(site_) && caller_.expired()) return fail(Code::Unavailable, "killed");
     if (!stage_.happens(stage_.faults.provider_fails)) return Done{};
     ++stage_.faulted_calls;
     return fail(Code::Unavailable, "the site does not answer");
@@ -52,12 +54,14 @@ class SimProvider final : public target::NodeProvider {
   Stage& stage_;
   Cloud& cloud_;
   model::Site site_;
+  std::weak_ptr<int> caller_;
 };
 
 }  // namespace
 
-std::unique_ptr<target::NodeProvider> Cloud::provider(const model::Site& site) {
-  return std::make_unique<SimProvider>(stage_, *this, site);
+std::unique_ptr<target::NodeProvider> Cloud::provider(const model::Site& site,
+                                                      std::weak_ptr<int> caller) {
+  return std::make_unique<SimProvider>(stage_, *this, site, std::move(caller));
 }
 
 Status Cloud::start(const model::Site& site, const target::NodeSpec& spec) {

@@ -21,8 +21,9 @@ class Cloud {
   Cloud(Stage& stage, Network& network, const Behaviours& behaviours)
       : stage_(stage), network_(network), behaviours_(behaviours) {}
 
-  /// For one server process: its calls fail, lie and take their time.
-  std::unique_ptr<target::NodeProvider> provider(const model::Site& site);
+  /// For one server process, alive as long as `caller`: its calls fail, lie and take their time.
+  std::unique_ptr<target::NodeProvider> provider(const model::Site& site,
+                                                 std::weak_ptr<int> caller);
 
   Status start(const model::Site& site, const target::NodeSpec& spec);
   std::vector<target::ObservedNode> observe(const model::Site& site);

@@ -50,7 +50,7 @@ SimServer::SimServer(ServerParts parts)
     : parts_(parts),
       clock_(parts.stage.time, parts.stage.wall_offset, parts.stage.random.between(1s, 1h)),
       store_(make_store(parts.bug, parts.stage, parts.disk)),
-      providers_([cloud = &parts.cloud](const model::Site& site) { return cloud->provider(site); },
+      providers_([this](const model::Site& site) { return parts_.cloud.provider(site, alive_); },
                  [stage = &parts.stage] { return std::make_unique<SimOffload>(*stage); }),
       logs_(parts.outside.directory + "/live", *parts.outside.objects, parts.outside.offload) {
   hub_ = std::make_unique<server::NodeHub>(
