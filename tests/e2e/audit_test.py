@@ -5,14 +5,16 @@ import sqlite3
 
 import pytest
 
-from auth_test import BODY, add, as_user, token_id
-from harness import WORKSPACE, kill
+from auth_test import BODY, add, as_user, is_at_rest, token_id
+from harness import WORKSPACE, eventually, kill
 
 
 @pytest.fixture
 def served(berth):
     berth.ensure_server()
-    return berth
+    yield berth
+    berth.ensure_server()
+    eventually(lambda: is_at_rest(berth), what="the jobs to end")
 
 
 def lines(berth):

@@ -36,10 +36,17 @@ def token_id(token):
     return token.split(".")[1]
 
 
+def is_at_rest(berth):
+    """No job is queued or runs: a node that has an end to report outlives the server."""
+    return not any(berth.server_status()["jobs"].values())
+
+
 @pytest.fixture
 def served(berth):
     berth.ensure_server()
-    return berth
+    yield berth
+    berth.ensure_server()
+    eventually(lambda: is_at_rest(berth), what="the jobs to end")
 
 
 def test_a_second_person_works_with_a_token(served):
