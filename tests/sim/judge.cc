@@ -102,7 +102,13 @@ void Judge::deleted(const model::JobKey& job) {
   if (!delete_asked_.contains(job)) {
     blame(fmt::format("job '{}' was deleted and nobody asked for it", job.name));
   }
-  promised_.erase(submission_of(found->second.spec.command));
+  const Submission submission = submission_of(found->second.spec.command);
+  if (promised_.erase(submission) == 0) {
+    // Its client has had no answer, and will rightly make it again.
+    sequences_.erase(submission);
+    attempts_.erase(submission);
+    std::erase_if(runs_, [&](const auto& entry) { return entry.first.submission == submission; });
+  }
   jobs_.erase(found);
 }
 
