@@ -256,7 +256,7 @@ void NodeKeeper::retire(const NodeId& id, Then then) {
       site == nullptr ? fail(Code::NotFound, "its site is gone") : parts_.providers.of(*site);
   if (!entry) return plane_->node_gone(id);
   if (!retiring_.insert(id).second) return;
-  entry->thread.run([this, id, then, provider = entry->provider]() -> io::Offload::Continuation {
+  const auto stop = [this, id, then, provider = entry->provider]() -> io::Offload::Continuation {
     const Status stopped = provider->stop(id);
     return [this, id, then, stopped] {
       retiring_.erase(id);
@@ -267,6 +267,11 @@ void NodeKeeper::retire(const NodeId& id, Then then) {
       forget(id);
       plane_->node_gone(id);
     };
+  };
+  // That it holds nothing may not be on disk yet, and with the node the only other record goes.
+  plane_->when_durable([this, id, stop, &thread = entry->thread](const Status& durable) {
+    if (durable) return thread.run(stop);
+    retiring_.erase(id);
   });
 }
 

@@ -279,6 +279,20 @@ TEST_F(NodeKeeperTest, ANodeThatAppearsLateAtASiteWhereAllSeemsWellIsFound) {
   EXPECT_EQ(nodes->nodes[{"pool-1"}].liveness, Liveness::Gone);
 }
 
+TEST_F(NodeKeeperTest, ANodeIsNotEndedBeforeTheEndOfItsWorkIsOnDisk) {
+  submit("a");
+  join("pool-1");
+  plane.job_ended({"pool-1"}, {{workspace, "a"}, 1}, {}, {});
+  connected.erase({"pool-1"});
+  plane.node_detached({"pool-1"});
+  clock.advance(60s);  // Its lease is over as well.
+  keeper.reconcile();
+  EXPECT_EQ(nodes->nodes[{"pool-1"}].liveness, Liveness::Running);
+
+  store.complete();
+  EXPECT_EQ(nodes->nodes[{"pool-1"}].liveness, Liveness::Gone);
+}
+
 TEST_F(NodeKeeperTest, ASiteThatCannotBeAskedChangesNothing) {
   submit("a");
   join("pool-1");
