@@ -69,6 +69,10 @@ class SimStore : public store::Store {
   Result<std::vector<store::Block>> blocks(const store::BlobKey& key) override {
     return disk_.blocks(key);
   }
+  Result<std::vector<model::AuditLine>> audit(const store::AuditQuery& query) override {
+    return disk_.audit(query);
+  }
+  Result<store::AuditHead> audit_head() override { return disk_.audit_head(); }
 
  protected:
   struct Item {
