@@ -44,9 +44,11 @@ TEST_F(LocalProviderTest, TheTokenIsInAFileOnlyItsOwnerReads) {
 
   const std::string seen = wait_for_start();
 
-  EXPECT_TRUE(seen.starts_with("node --name n1 --home " + directory / "home --slots 3\n")) << seen;
-  EXPECT_EQ(seen.find("s3cret"), std::string::npos);
   const NodePaths paths(directory / "home", {"n1"});
+  EXPECT_TRUE(seen.starts_with(fmt::format("node --name n1 --home {} --slots 3 --work-root {}\n",
+                                           directory / "home", paths.work_root)))
+      << seen;
+  EXPECT_EQ(seen.find("s3cret"), std::string::npos);
   EXPECT_EQ(*io::read_file(paths.token), "s3cret");
   struct stat found {};
   ASSERT_EQ(::stat(paths.token.c_str(), &found), 0);
