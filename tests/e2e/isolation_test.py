@@ -204,7 +204,7 @@ def test_jobs_of_two_users_do_not_see_each_other(separated):
 
 def outputs_of_begun(berth):
     """Of job j, once its command runs: before that nobody but root can put anything there."""
-    pattern = "*/*/j/1/wd/outputs/begun"
+    pattern = "*/*/j/1-*/wd/outputs/begun"
     return eventually(lambda: list(pathlib.Path(f"{berth.home}-jobs").glob(pattern)), what="the job to begin")[0].parent
 
 
