@@ -16,33 +16,36 @@ void Connection::set_deadline(Duration from_now) {
   deadline_ = table_.now_ + static_cast<std::uint64_t>(ticks);
 }
 
+/// What is done to a connection may be its end, or another's.
+template <typename Act>
+void ConnectionTable::for_each(const Act& act) {
+  const std::vector<Connection*> all(connections_.begin(), connections_.end());
+  for (Connection* connection : all) {
+    if (connections_.contains(connection)) act(*connection);
+  }
+}
+
 void ConnectionTable::tick() {
   ++now_;
-  for (Connection* connection : connections_) {
-    if (connection->deadline_ > now_) continue;
-    connection->deadline_ = Connection::kNever;
-    connection->expire();
-  }
+  for_each([this](Connection& connection) {
+    if (connection.deadline_ > now_) return;
+    connection.deadline_ = Connection::kNever;
+    connection.expire();
+  });
 }
 
 void ConnectionTable::finish_all_soon() {
-  for (Connection* connection : connections_) connection->finish_soon();
+  for_each([](Connection& connection) { connection.finish_soon(); });
 }
 
 void ConnectionTable::cut_all() {
-  for (Connection* connection : connections_) connection->cut();
+  for_each([](Connection& connection) { connection.cut(); });
 }
 
-// A connection that is cut while it waits for a handler may be gone at once: so first look, then
-// cut.
 void ConnectionTable::recheck() {
-  std::vector<Connection*> refused;
-  for (Connection* connection : connections_) {
-    if (connection->guard_ && !connection->guard_()) refused.push_back(connection);
-  }
-  for (Connection* connection : refused) {
-    if (connections_.contains(connection)) connection->cut();
-  }
+  for_each([](Connection& connection) {
+    if (connection.guard_ && !connection.guard_()) connection.cut();
+  });
 }
 
 void ConnectionTable::remove(Connection& connection) {

@@ -11,9 +11,8 @@ namespace berth::io {
 
 class ConnectionTable;
 
-/// One accepted connection as the server sees it: something with a deadline that can be ended. Its
-/// calls only cancel or close; what follows from that happens later, in the connection's own
-/// coroutine.
+/// One accepted connection as the server sees it: something with a deadline that can be ended. Any
+/// of its calls may be its end.
 class Connection {
  public:
   explicit Connection(ConnectionTable& table);
@@ -59,6 +58,8 @@ class ConnectionTable {
  private:
   friend class Connection;
   void remove(Connection& connection);
+  template <typename Act>
+  void for_each(const Act& act);
 
   Duration tick_;
   std::uint64_t now_ = 0;

@@ -310,14 +310,20 @@ class Berth:
         if self.processes():
             if not self.is_up():
                 self.run("workspace", "list", "-o", "none")
-            with contextlib.suppress(AssertionError):
+            with contextlib.suppress(AssertionError, OSError):
                 eventually(self.has_heard_of_all, 10, "the nodes to attach again")
+                eventually(self.has_nothing_at_work, 10, "the end of what the test did not wait for")
             self.run("server", "stop")
 
     def has_heard_of_all(self):
         """An agent that has an end to report waits for a server to take it, however long that is."""
         status = self.run("server", "status", "-o", "json")
         return status.code != 0 or all(node["status"] != "Detached" for node in status.json["nodes"])
+
+    def has_nothing_at_work(self):
+        jobs = self.get("/jobs")
+        return jobs.status != 200 or all(job["properties"]["status"] in TERMINAL | {"Queued"}
+                                         for job in jobs.json["value"])
 
 
 def short(value):
