@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <set>
 
 #include "base/digest.h"
 #include "base/text.h"
@@ -53,6 +54,22 @@ void warn_of_skipped(const std::vector<std::string>& skipped, const Warn& warn) 
   }
 }
 
+/// State directories below a folder, with a slash at their ends: what is in them is nobody's code,
+/// and the keys to everything.
+std::vector<std::string> find_state(const std::vector<io::FileEntry>& entries) {
+  constexpr std::string_view kToken = "owner.token";
+  std::set<std::string_view> paths;
+  for (const io::FileEntry& entry : entries) paths.insert(entry.path);
+  std::vector<std::string> found;
+  for (const std::string_view path : paths) {
+    const std::string folder(path.substr(0, path.rfind('/') + 1));
+    const bool is_state =
+        path.substr(folder.size()) == kToken && paths.contains(folder + "installation.id");
+    if (is_state) found.push_back(folder);
+  }
+  return found;
+}
+
 Status hash_file(const SnapshotFile& file, Digest& digest) {
   const io::Descriptor input(open(file.source.c_str(), O_RDONLY | O_CLOEXEC));
   if (!input) return fail(io::error_from_errno(errno, "cannot read '" + file.source + "'"));
@@ -81,9 +98,15 @@ Result<Snapshot> take_snapshot(const std::string& path, const SnapshotLimits& li
     if (!rules.leaves_out(left_out)) skipped.emplace_back(left_out);
   }));
   warn_of_skipped(skipped, warn);
+  const std::vector<std::string> state = find_state(entries);
+  for (const std::string& folder : state) {
+    warn(fmt::format("'{}' is left out: it is a state directory of Berth", path + "/" + folder));
+  }
   Snapshot snapshot;
   for (const io::FileEntry& entry : entries) {
-    if (rules.leaves_out(entry.path)) continue;
+    const bool is_state = std::ranges::any_of(
+        state, [&](const std::string& folder) { return entry.path.starts_with(folder); });
+    if (is_state || rules.leaves_out(entry.path)) continue;
     snapshot.files.push_back(
         {.path = entry.path, .source = path + "/" + entry.path, .size = entry.size});
     snapshot.bytes += entry.size;

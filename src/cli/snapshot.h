@@ -31,7 +31,7 @@ struct SnapshotLimits {
 using Warn = std::function<void(std::string_view message)>;
 
 /// Lists what to upload: what .amlignore, else .gitignore, of the folder itself leaves in. Links
-/// that lead out of the folder are left out and warned about.
+/// that lead out of the folder, and Berth's own state, are left out and warned about.
 Result<Snapshot> take_snapshot(const std::string& path, const SnapshotLimits& limits,
                                const Warn& warn);
 

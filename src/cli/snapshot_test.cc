@@ -59,6 +59,24 @@ TEST(Snapshot, LeavesOutLinksThatLeadAwayAndSaysSo) {
   EXPECT_NE(warned.find("'outside'"), std::string::npos);
 }
 
+TEST(Snapshot, LeavesOutAStateDirectoryAndSaysSo) {
+  const TestingFolder folder;
+  folder.write("train.py", "x");
+  folder.write("notes/owner.token", "only called so");
+  for (const char* name : {"owner.token", "installation.id", "secrets/signing.key", "berth.db"}) {
+    folder.write(std::string("home/") + name, "x");
+  }
+  folder.write("home-made/a.py", "x");
+  std::string warned;
+
+  const auto snapshot =
+      take_snapshot(folder.path(), {}, [&](std::string_view text) { warned += text; });
+
+  ASSERT_TRUE(snapshot);
+  EXPECT_EQ(paths_of(folder), (Paths{"home-made/a.py", "notes/owner.token", "train.py"}));
+  EXPECT_NE(warned.find("/home/'"), std::string::npos) << warned;
+}
+
 TEST(Snapshot, OfOneFileIsThatFile) {
   const TestingFolder folder;
   folder.write("train.py", "print()");
