@@ -140,7 +140,11 @@ TEST(Cgroup, HoldsItsMembersToSoManyProcesses) {
   ::close(refused[0]);
   ::close(refused[1]);
   if (!is_limited) GTEST_SKIP() << "this process may not limit the number of processes";
+#ifdef __SANITIZE_THREAD__  // A thread of TSan counts as well, in each process.
+  EXPECT_TRUE(said.starts_with("xxx")) << said;
+#else
   EXPECT_EQ(said, "xxxend");
+#endif
 }
 
 }  // namespace
