@@ -109,6 +109,12 @@ class Inspection {
   ssize_t attributes_size_;
 };
 
+/// The last part of where an attempt lies, "1-4f2a".
+std::string leaf_of(const wire::node::AttemptRef& attempt) {
+  const std::string path = wire::node::attempt_directory(attempt);
+  return path.substr(path.rfind('/') + 1);
+}
+
 /// What was a record becomes room for the next one of its kind; launch.json first: without it no
 /// agent takes the rest for an attempt.
 bool put_records_aside(int attempt) {
@@ -139,7 +145,11 @@ DirectoryPool::~DirectoryPool() {
 
 bool DirectoryPool::place_kept(const wire::node::AttemptRef& attempt) {
   if (kept_.empty() || attempt.attempt != 1) return false;
-  const std::string from = work_root_ + "/" + kPool + "/" + kept_.back();
+  Kept& kept = kept_.back();
+  const std::string from = work_root_ + "/" + kPool + "/" + kept.name;
+  const std::string leaf = leaf_of(attempt);
+  if (::rename((from + "/" + kept.leaf).c_str(), (from + "/" + leaf).c_str()) != 0) return false;
+  kept.leaf = leaf;
   const std::string workspace = work_root_ + "/" + attempt.job.workspace.text;
   const std::string to = workspace + "/" + attempt.job.name;
   const auto move = [&] {
@@ -175,23 +185,23 @@ Status DirectoryPool::lay_out(const wire::node::Launch& launch) {
 
 bool DirectoryPool::take_back(const wire::node::AttemptRef& attempt) {
   const std::string job = work_root_ + "/" + attempt.job.workspace.text + "/" + attempt.job.name;
-  const std::string number = std::to_string(attempt.attempt);
+  const std::string leaf = leaf_of(attempt);
   const auto give_up = [&] {
-    ::unlink((job + "/" + number + "/launch.json").c_str());
+    ::unlink((job + "/" + leaf + "/launch.json").c_str());
     return false;
   };
   const io::Descriptor directory = open_directory(AT_FDCWD, job);
   const bool is_wanted = directory && attempt.attempt == 1 && kept_.size() < most_;
-  if (!is_wanted || !Inspection(attributes_size_).is_as_made(directory.get(), number)) {
+  if (!is_wanted || !Inspection(attributes_size_).is_as_made(directory.get(), leaf)) {
     return give_up();
   }
-  const io::Descriptor top = open_directory(directory.get(), number);
+  const io::Descriptor top = open_directory(directory.get(), leaf);
   std::string name = std::to_string(++last_name_);
   if (!put_records_aside(top.get()) ||
       ::rename(job.c_str(), (work_root_ + "/" + kPool + "/" + name).c_str()) != 0) {
     return give_up();
   }
-  kept_.push_back(std::move(name));
+  kept_.push_back({std::move(name), leaf});
   return true;
 }
 

@@ -36,7 +36,11 @@ class DirectoryPool {
 
   std::string work_root_;
   std::size_t most_;
-  std::vector<std::string> kept_{};  ///< Names in `.pool`.
+  struct Kept {
+    std::string name{};  ///< In `.pool`.
+    std::string leaf{};  ///< Of the attempt's own directory in there.
+  };
+  std::vector<Kept> kept_{};
   std::size_t last_name_ = 0;
   ssize_t attributes_size_ = 0;  ///< Of extended attributes that every directory here has.
 };

@@ -19,7 +19,8 @@ class DirectoryPoolTest : public testing::Test {
  protected:
   static wire::node::Launch launch_of(const std::string& job, int attempt = 1) {
     wire::node::Launch launch;
-    launch.attempt = {.job = {.workspace = {"ws"}, .name = job}, .attempt = attempt};
+    launch.attempt = {
+        .job = {.workspace = {"ws"}, .name = job}, .attempt = attempt, .fence = "of-" + job};
     launch.directories = {"wd", "wd/outputs", "wd/logs"};
     return launch;
   }
@@ -160,14 +161,14 @@ TEST_F(DirectoryPoolTest, ALaterAttemptBesideAnEarlierOneHasADirectoryOfItsOwn) 
   ASSERT_TRUE(pool.lay_out(launch_of("b", 2)));
   ASSERT_TRUE(pool.lay_out(launch_of("b", 1)));
 
-  EXPECT_EQ(::access((directory / "ws/b/1/wd/outputs").c_str(), F_OK), 0);
-  EXPECT_EQ(::access((directory / "ws/b/2/wd/outputs").c_str(), F_OK), 0);
+  EXPECT_EQ(::access((directory / "ws/b/1-of-b/wd/outputs").c_str(), F_OK), 0);
+  EXPECT_EQ(::access((directory / "ws/b/2-of-b/wd/outputs").c_str(), F_OK), 0);
 }
 
 TEST_F(DirectoryPoolTest, WhatAnEarlierAgentKeptOrBeganIsNotUsed) {
   run(launch_of("a"));
   ASSERT_TRUE(pool.take_back(launch_of("a").attempt));
-  std::ofstream(directory / ".pool/1/1/wd/strange");
+  std::ofstream(directory / ".pool/1/1-of-a/wd/strange");
 
   DirectoryPool next(directory.path(), 8);
   ASSERT_TRUE(next.lay_out(launch_of("b")));
