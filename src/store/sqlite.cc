@@ -11,6 +11,8 @@
 namespace berth::store {
 namespace {
 
+constexpr std::size_t kMostStatements = 256;
+
 Code code_of(sqlite3* database, int result) {
   const int primary = result & 0xff;
   if (primary == SQLITE_FULL) return Code::OutOfSpace;
@@ -102,6 +104,11 @@ Result<sqlite3_stmt*> Database::prepared(std::string_view sql) {
   const int result = sqlite3_prepare_v3(database_.get(), sql.data(), static_cast<int>(sql.size()),
                                         SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
   if (result != SQLITE_OK) return failure(database_.get(), result);
+  // Searches are put together from what users ask: there is no end to their texts.
+  if (statements_.size() >= kMostStatements) {
+    std::erase_if(statements_,
+                  [](const auto& each) { return !sqlite3_stmt_busy(each.second.get()); });
+  }
   statements_.emplace(sql, Prepared(statement));
   return statement;
 }
