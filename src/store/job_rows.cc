@@ -17,13 +17,14 @@ Sql newest_jobs(const JobQuery& query, bool is_archived) {
   const bool by_tag = !query.tag_key.empty();
   const bool by_experiment = !by_tag && !query.experiment.empty();
   if (by_tag) {
-    // CROSS JOIN: the tags are searched first.
-    sql.add(
-        "SELECT doc FROM job_tags CROSS JOIN jobs ON jobs.sequence = job_tags.sequence "
-        "WHERE job_tags.workspace = ?",
-        query.workspace.text);
+    // CROSS JOIN: the tags are searched first. Their key orders by value before age.
+    const bool has_value = !query.tag_value.empty();
+    sql.add("SELECT doc FROM job_tags ");
+    if (!has_value) sql.add("INDEXED BY job_tags_by_age ");
+    sql.add("CROSS JOIN jobs ON jobs.sequence = job_tags.sequence WHERE job_tags.workspace = ?",
+            query.workspace.text);
     sql.add(" AND key = ?", query.tag_key);
-    if (!query.tag_value.empty()) sql.add(" AND value = ?", query.tag_value);
+    if (has_value) sql.add(" AND value = ?", query.tag_value);
   } else {
     sql.add("SELECT doc FROM jobs INDEXED BY ");
     sql.add(by_experiment ? "jobs_by_experiment" : "jobs_by_age");

@@ -128,6 +128,10 @@ CREATE TRIGGER audit_stays BEFORE UPDATE ON audit
 CREATE TRIGGER audit_keeps BEFORE DELETE ON audit
   BEGIN SELECT RAISE(ABORT, 'the audit log is only added to'); END;
 )",
+    // The newest jobs with a tag, whatever its value, without sorting all of them.
+    R"(
+CREATE INDEX job_tags_by_age ON job_tags (workspace, key, sequence);
+)",
 };
 
 Status run_step(Database& database, std::int64_t from) {
