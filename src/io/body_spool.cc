@@ -7,13 +7,15 @@ namespace berth::io {
 
 /// Touched by the offload while a piece is pending, by the session otherwise.
 struct BodySpool::Work {
-  explicit Work(std::string into) : directory(std::move(into)) {}
+  Work(std::string into, bool with_md5) : directory(std::move(into)) {
+    if (with_md5) md5.emplace(Digest::Algorithm::Md5);
+  }
 
   std::string directory;
   SpooledBody body{};
   bool is_open = false;
   Digest sha256{Digest::Algorithm::Sha256};
-  Digest md5{Digest::Algorithm::Md5};
+  std::optional<Digest> md5{};
 
   Status write(std::string_view piece, bool is_last) {
     if (!is_open) {
@@ -23,16 +25,16 @@ struct BodySpool::Work {
     TRY(body.file.write(piece));
     body.size += piece.size();
     sha256.update(piece);
-    md5.update(piece);
+    if (md5) md5->update(piece);
     if (!is_last) return Done{};
     body.sha256 = sha256.finish();
-    body.md5 = md5.finish();
+    if (md5) body.md5 = md5->finish();
     return body.file.sync();
   }
 };
 
-BodySpool::BodySpool(Offload& disk, const std::string& directory)
-    : disk_(disk), work_(std::make_shared<Work>(directory)) {}
+BodySpool::BodySpool(Offload& disk, const std::string& directory, bool with_md5)
+    : disk_(disk), work_(std::make_shared<Work>(directory, with_md5)) {}
 
 void BodySpool::start(std::string piece, bool is_last) {
   pending_ = start_blocking<Status>(disk_, [work = work_, piece = std::move(piece), is_last] {

@@ -15,7 +15,7 @@ namespace berth::io {
 /// piece is written, the session reads the next.
 class BodySpool {
  public:
-  BodySpool(Offload& disk, const std::string& directory);
+  BodySpool(Offload& disk, const std::string& directory, bool with_md5);
 
   /// Waits for the piece before, then hands this one over.
   Awaitable<Status> write(std::string piece);

@@ -38,7 +38,7 @@ struct SpooledBody {
   TemporaryFile file;
   std::uint64_t size = 0;
   std::string sha256{};  ///< Raw bytes.
-  std::string md5{};     ///< Raw bytes.
+  std::string md5{};     ///< Raw bytes; empty unless it was asked for.
 };
 
 struct Request {

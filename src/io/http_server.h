@@ -26,6 +26,7 @@ struct ReadBody {
 struct SpoolBody {
   std::uint64_t limit = 0;
   std::function<bool()> is_still_allowed{};
+  bool with_md5 = true;  ///< Twice the work of SHA-256, which is always there.
 };
 /// Answer at once. A body, if there is one, is not read; the connection then ends with the answer.
 struct Refuse {

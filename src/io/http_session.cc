@@ -83,7 +83,7 @@ class Session {
   bool parse_head();
   void take_head();
   Awaitable<bool> read_body(const Admission& admission, Request& request);
-  Awaitable<bool> spool_body(std::uint64_t limit, Request& request);
+  Awaitable<bool> spool_body(const SpoolBody& wanted, Request& request);
   Awaitable<bool> read_piece(std::string& into, std::size_t enough, std::uint64_t limit);
   Awaitable<Reply> ask_handler(Request request);
   Awaitable<bool> write_reply(Reply reply);
@@ -215,17 +215,17 @@ Awaitable<bool> Session<Stream>::read_body(const Admission& admission, Request& 
       !co_await write_all("HTTP/1.1 100 Continue\r\n\r\n", {})) {
     co_return false;
   }
-  if (spool != nullptr) co_return co_await spool_body(limit, request);
+  if (spool != nullptr) co_return co_await spool_body(*spool, request);
   if (parser_->is_done()) co_return true;
   co_return co_await read_piece(request.body, static_cast<std::size_t>(-1), limit);
 }
 
 template <typename Stream>
-Awaitable<bool> Session<Stream>::spool_body(std::uint64_t limit, Request& request) {
-  BodySpool spool(context_->disk, context_->options.spool_directory);
+Awaitable<bool> Session<Stream>::spool_body(const SpoolBody& wanted, Request& request) {
+  BodySpool spool(context_->disk, context_->options.spool_directory, wanted.with_md5);
   std::string piece;
   while (!parser_->is_done()) {
-    if (!co_await read_piece(piece, kSpoolPieceBytes, limit)) co_return false;
+    if (!co_await read_piece(piece, kSpoolPieceBytes, wanted.limit)) co_return false;
     if (parser_->is_done()) break;
     link_.clear_deadline();  // From here to the next read it is the disk that may be slow.
     Status written = co_await spool.write(std::exchange(piece, {}));

@@ -207,7 +207,7 @@ io::Admission Application::admit(const io::RequestHead& head) {
   }
   const bool is_spooled = route.body == BodyKind::Spooled;
   auto guard = guard_of(*match, *principal);
-  if (is_spooled) return io::SpoolBody{kSpoolLimit, std::move(guard)};
+  if (is_spooled) return io::SpoolBody{kSpoolLimit, std::move(guard), wants_md5(head)};
   return io::ReadBody{kJsonLimit, std::move(guard)};
 }
 

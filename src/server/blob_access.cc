@@ -116,6 +116,13 @@ Status check_container(const store::BlobKey& target, const Services& services) {
 
 }  // namespace
 
+bool wants_md5(const io::RequestHead& head) {
+  return std::ranges::any_of(
+             kMd5Headers,
+             [&](const char* name) { return !io::header(head.headers, name).empty(); }) ||
+         !io::header(head.headers, "x-ms-blob-type").empty();
+}
+
 BlobOperation operation_of(std::string_view method, const Query& query) {
   const std::string comp = to_lower(value_of(query, "comp"));
   if (equals_ignoring_case(value_of(query, "restype"), "container")) {

@@ -33,6 +33,13 @@ enum class BlobOperation {
 BlobOperation operation_of(std::string_view method,
                            const std::vector<std::pair<std::string, std::string>>& query);
 
+/// The headers in which a client may say what the MD5 of its body is.
+inline constexpr const char* kMd5Headers[] = {"Content-MD5", "x-ms-blob-content-md5"};
+
+/// Must the body's MD5 be known? To check what the client claims, and as a property of a blob that
+/// comes in one piece. Blocks, of which large blobs are made, are spared it.
+bool wants_md5(const io::RequestHead& head);
+
 /// What is asked, with the grant that allows it.
 struct BlobRequest {
   BlobOperation operation = BlobOperation::Unknown;

@@ -24,10 +24,12 @@ class BlobTest : public RouteTest {
   Answer get_blob(const std::string& path, io::Headers headers = {}) {
     return send({.target = url(path), .headers = std::move(headers)});
   }
-  Answer put_block(const std::string& path, const std::string& id, const std::string& content) {
+  Answer put_block(const std::string& path, const std::string& id, const std::string& content,
+                   io::Headers headers = {}) {
     return send({.method = "PUT",
                  .target = url(path) + "?comp=block&blockid=" + percent_encode(to_base64(id)),
-                 .body = content});
+                 .body = content,
+                 .headers = std::move(headers)});
   }
   Answer commit(const std::string& path, const std::vector<std::string>& ids,
                 io::Headers headers = {}) {
@@ -264,6 +266,19 @@ TEST_F(BlobTest, BlocksBecomeABlobInTheOrderOfTheList) {
   EXPECT_EQ(read.body, "second first second ");
   EXPECT_EQ(read.header("Content-Type"), "text/x");
   EXPECT_EQ(head("big").head_length, 20u);
+}
+
+TEST_F(BlobTest, ABlocksMd5IsCheckedWhenTheClientClaimsOne) {
+  const std::string right = "XUFAKrxLKna5cZ2REBfFkg==";
+
+  const Answer unclaimed = put_block("a", "one", "hello");
+  const Answer claimed = put_block("a", "two", "hello", {{"Content-MD5", right}});
+  const Answer wrong = put_block("a", "three", "hellO", {{"Content-MD5", right}});
+
+  EXPECT_EQ(unclaimed.status, 201);
+  EXPECT_EQ(unclaimed.header("Content-MD5"), "");
+  EXPECT_EQ(claimed.header("Content-MD5"), right);
+  EXPECT_EQ(wrong.header("x-ms-error-code"), "Md5Mismatch");
 }
 
 TEST_F(BlobTest, ARangeMaySpanBlocks) {

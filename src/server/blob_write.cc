@@ -47,11 +47,11 @@ Result<std::map<std::string, std::string>> metadata_of(const io::RequestHead& he
 struct Content {
   std::vector<Piece> pieces{};
   std::uint64_t size = 0;
-  std::string md5{};  ///< Base64.
+  std::string md5{};  ///< Base64; empty when nobody wanted it.
 };
 
 Status check_md5(const io::RequestHead& head, const std::string& actual) {
-  for (const char* name : {"Content-MD5", "x-ms-blob-content-md5"}) {
+  for (const char* name : kMd5Headers) {
     const std::string_view claimed = io::header(head.headers, name);
     if (claimed.empty()) continue;
     const Result<std::string> bytes = from_base64(claimed);
@@ -168,10 +168,10 @@ Result<io::Reply> put_block(Call& call, const BlobRequest& request) {
                                               .id = std::move(id),
                                               .piece = content.pieces.front(),
                                               .created_at = call.services.clock.now().wall}}});
-  return io::Reply{
-      .status = 201,
-      .headers = {{"Content-MD5", content.md5}, {"x-ms-request-server-encrypted", "true"}},
-      .content_type = ""};
+  io::Reply reply{
+      .status = 201, .headers = {{"x-ms-request-server-encrypted", "true"}}, .content_type = ""};
+  if (!content.md5.empty()) reply.headers.emplace_back("Content-MD5", content.md5);
+  return reply;
 }
 
 /// Blocks are kept after the commit, so that a client whose answer was lost may send its list
