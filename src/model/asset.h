@@ -18,6 +18,15 @@ BOOST_DESCRIBE_ENUM(AssetKind, Code, Data, Environment, Model, Component)
 /// "codes", "data", "environments", "models", "components".
 std::string_view to_collection(AssetKind kind);
 
+/// What MLflow's registry knows of a model's version and Azure ML has no word for.
+struct ModelOrigin {
+  std::string source{};  ///< As it was registered: "mlflow-artifacts:/…", "models:/m-…".
+  std::string run_link{};
+  std::string logged_model{};  ///< The id of MLflow 3's logged model it was made of.
+  std::string user{};          ///< Who registered it.
+};
+BOOST_DESCRIBE_STRUCT(ModelOrigin, (), (source, run_link, logged_model, user))
+
 /// One immutable version of an asset. What differs between kinds is in `body`, in ARM's own field
 /// names (codeUri; dataType and dataUri; image, condaFile and build; …): Berth passes most of it
 /// on.
@@ -26,7 +35,8 @@ struct Asset {
   AssetKind kind = AssetKind::Data;
   std::string name{};
   std::string version{};
-  boost::json::object body{};  ///< Immutable once made.
+  boost::json::object body{};  ///< Immutable once made, but for a model's stage.
+  ModelOrigin origin{};        ///< Models only.
   bool is_anonymous = false;
   // What may change later:
   std::string description{};
@@ -37,8 +47,8 @@ struct Asset {
   WallTime modified_at{};
 };
 BOOST_DESCRIBE_STRUCT(Asset, (),
-                      (workspace, kind, name, version, body, is_anonymous, description, tags,
-                       properties, is_archived, created_at, modified_at))
+                      (workspace, kind, name, version, body, origin, is_anonymous, description,
+                       tags, properties, is_archived, created_at, modified_at))
 
 /// A named container of versions, with what users may say about it as a whole.
 struct AssetContainer {
@@ -50,6 +60,9 @@ struct AssetContainer {
   std::map<std::string, std::string> properties{};
   bool is_archived = false;
   WallTime created_at{};
+  WallTime modified_at{};  ///< Models only; it also changes with the versions.
+  /// Names for versions beside their own: MLflow's aliases, Azure ML's labels. Models only.
+  std::map<std::string, std::string> labels{};
   std::string latest_version{};  ///< Most recently created, not the highest.
   std::string next_version = "1";
   std::string
@@ -57,6 +70,6 @@ struct AssetContainer {
 };
 BOOST_DESCRIBE_STRUCT(AssetContainer, (),
                       (workspace, kind, name, description, tags, properties, is_archived,
-                       created_at, latest_version, next_version, data_type))
+                       created_at, modified_at, labels, latest_version, next_version, data_type))
 
 }  // namespace berth::model

@@ -91,6 +91,16 @@ class FakeStore final : public store::Store {
   Result<std::vector<model::AssetContainer>> containers(const store::AssetQuery&) override {
     return std::vector<model::AssetContainer>{};
   }
+  Result<std::vector<model::AssetContainer>> search_models(const store::ModelQuery&) override {
+    return std::vector<model::AssetContainer>{};
+  }
+  Result<std::vector<model::Asset>> search_model_versions(const store::ModelQuery&) override {
+    return std::vector<model::Asset>{};
+  }
+  Result<std::vector<model::Asset>> latest_of_stages(const model::WorkspaceId&,
+                                                     const std::string&) override {
+    return std::vector<model::Asset>{};
+  }
   Result<std::optional<store::Blob>> blob(const store::BlobKey& key) override {
     return find(blobs_, key);
   }
@@ -151,6 +161,7 @@ class FakeStore final : public store::Store {
   }
   void put(const store::DeleteAsset&) {}
   void put(const store::DeleteContainer&) {}
+  void put(const store::RenameContainer&) {}
   void put(const store::PutBlob& row) { blobs_[row.blob.key] = row.blob; }
   void put(const store::DeleteBlob& row) { blobs_.erase(row.key); }
   void put(const store::PutBlock&) {}

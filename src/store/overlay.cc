@@ -44,6 +44,12 @@ void Overlay::note(const DeleteContainer& write) {
   deleted_containers_[{write.workspace, write.kind, write.name}] = {writes_, batches_};
 }
 
+/// Versions under the new name are on disk when the batch is; until then they are nowhere.
+void Overlay::note(const RenameContainer& write) {
+  note(DeleteContainer{write.container.workspace, write.container.kind, write.name});
+  note(PutContainer{write.container});
+}
+
 void Overlay::note(const PutBlob& write) { blobs_[write.blob.key] = entry<Blob>(write.blob); }
 
 void Overlay::note(const DeleteBlob& write) { blobs_[write.key] = entry<Blob>(std::nullopt); }

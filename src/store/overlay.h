@@ -46,6 +46,7 @@ class Overlay {
   void note(const DeleteAsset& write);
   void note(const PutContainer& write);
   void note(const DeleteContainer& write);
+  void note(const RenameContainer& write);
   void note(const PutBlob& write);
   void note(const DeleteBlob& write);
   void note(const DeleteWorkspace& write);

@@ -196,6 +196,20 @@ Status RowWriter::put(const DeleteContainer& write) {
   return database_.run("DELETE FROM containers WHERE workspace = ? AND kind = ? AND name = ?", key);
 }
 
+Status RowWriter::put(const RenameContainer& write) {
+  const model::AssetContainer& container = write.container;
+  TRY(
+      database_.run("UPDATE assets SET name = ?, doc = json_set(doc, '$.name', ?) "
+                    "WHERE workspace = ? AND kind = ? AND name = ?",
+                    {container.name, container.name, container.workspace.text,
+                     text_of(container.kind), write.name}));
+  return database_.run(
+      "UPDATE containers SET name = ?, archived = ?, doc = ? "
+      "WHERE workspace = ? AND kind = ? AND name = ?",
+      {container.name, number(container.is_archived), document(container), container.workspace.text,
+       text_of(container.kind), write.name});
+}
+
 Status RowWriter::put(const PutBlob& write) {
   const Blob& blob = write.blob;
   return database_.run(

@@ -34,6 +34,7 @@ class RowWriter {
   Status put(const DeleteAsset& write);
   Status put(const PutContainer& write);
   Status put(const DeleteContainer& write);
+  Status put(const RenameContainer& write);
   Status put(const PutBlob& write);
   Status put(const DeleteBlob& write);
   Status put(const PutBlock& write);

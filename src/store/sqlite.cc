@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "base/check.h"
+#include "store/like.h"
 
 namespace berth::store {
 namespace {
@@ -38,6 +39,29 @@ int bind(sqlite3_stmt* statement, int index, const Value& value) {
   // A null pointer would bind NULL instead of an empty text.
   return sqlite3_bind_text64(statement, index, text.data() == nullptr ? "" : text.data(),
                              text.size(), SQLITE_STATIC, SQLITE_UTF8);
+}
+
+std::string_view text_of(sqlite3_value* value) {
+  const auto* text = sqlite3_value_text(value);
+  const int size = sqlite3_value_bytes(value);
+  return {reinterpret_cast<const char*>(text), static_cast<std::size_t>(size)};
+}
+
+template <bool heeds_case>
+void sql_is_like(sqlite3_context* context, int, sqlite3_value** arguments) {
+  for (int index = 0; index < 2; ++index) {
+    if (sqlite3_value_type(arguments[index]) == SQLITE_NULL) return sqlite3_result_null(context);
+  }
+  const bool matches = is_like(text_of(arguments[0]), text_of(arguments[1]), heeds_case);
+  sqlite3_result_int(context, matches ? 1 : 0);
+}
+
+void add_functions(sqlite3* database) {
+  constexpr int kFlags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
+  sqlite3_create_function(database, "is_like", 2, kFlags, nullptr, sql_is_like<true>, nullptr,
+                          nullptr);
+  sqlite3_create_function(database, "is_ilike", 2, kFlags, nullptr, sql_is_like<false>, nullptr,
+                          nullptr);
 }
 
 int note_log_pages(void* pages, sqlite3*, const char*, int count) {
@@ -86,6 +110,7 @@ Result<Database> Database::open(const std::string& path, Mode mode) {
   sqlite3_extended_result_codes(raw, 1);
   sqlite3_wal_hook(raw, note_log_pages, database.log_pages_.get());
   sqlite3_busy_timeout(raw, 5'000);
+  add_functions(raw);
   return database;
 }
 

@@ -41,6 +41,10 @@ class SqliteStore final : public Store {
                                                          model::AssetKind kind,
                                                          const std::string& name) override;
   Result<std::vector<model::AssetContainer>> containers(const AssetQuery& query) override;
+  Result<std::vector<model::AssetContainer>> search_models(const ModelQuery& query) override;
+  Result<std::vector<model::Asset>> search_model_versions(const ModelQuery& query) override;
+  Result<std::vector<model::Asset>> latest_of_stages(const model::WorkspaceId& workspace,
+                                                     const std::string& name) override;
 
   Result<std::optional<Blob>> blob(const BlobKey& key) override;
   Result<std::vector<Blob>> blobs(const BlobQuery& query) override;

@@ -18,6 +18,7 @@
 #include "model/audit.h"
 #include "model/job.h"
 #include "store/blob.h"
+#include "store/model_query.h"
 
 namespace berth::store {
 
@@ -97,6 +98,11 @@ struct DeleteContainer {
   model::AssetKind kind;
   std::string name{};
 };
+/// With its versions: what was called `name` is `container` from now on.
+struct RenameContainer {
+  std::string name{};
+  model::AssetContainer container;
+};
 /// Makes the blob, or replaces it whole. Its objects' directories are synced before the commit.
 struct PutBlob {
   Blob blob;
@@ -115,9 +121,9 @@ struct DropBlocks {
 
 using Write = std::variant<PutWorkspace, DeleteWorkspace, PutJob, DeleteJob, PutNode, DeleteNode,
                            PutSite, DeleteSite, PutCompute, DeleteCompute, AddUsage, PutAsset,
-                           DeleteAsset, PutContainer, DeleteContainer, PutBlob, DeleteBlob,
-                           PutBlock, DropBlocks, PutUser, DeleteUser, PutToken, DeleteToken,
-                           PutRoleAssignment, DeleteRoleAssignment, AddAudit>;
+                           DeleteAsset, PutContainer, DeleteContainer, RenameContainer, PutBlob,
+                           DeleteBlob, PutBlock, DropBlocks, PutUser, DeleteUser, PutToken,
+                           DeleteToken, PutRoleAssignment, DeleteRoleAssignment, AddAudit>;
 using Batch = std::vector<Write>;
 
 struct JobQuery {
@@ -220,6 +226,12 @@ class Store {
   virtual Result<std::optional<model::AssetContainer>> container(
       const model::WorkspaceId& workspace, model::AssetKind kind, const std::string& name) = 0;
   virtual Result<std::vector<model::AssetContainer>> containers(const AssetQuery& query) = 0;
+  /// Models and their versions, as MLflow searches them: archived ones are left out.
+  virtual Result<std::vector<model::AssetContainer>> search_models(const ModelQuery& query) = 0;
+  virtual Result<std::vector<model::Asset>> search_model_versions(const ModelQuery& query) = 0;
+  /// Of the versions in each stage, the one of the highest number.
+  virtual Result<std::vector<model::Asset>> latest_of_stages(const model::WorkspaceId& workspace,
+                                                             const std::string& name) = 0;
 
   virtual Result<std::vector<model::AuditLine>> audit(const AuditQuery& query) = 0;
   virtual Result<AuditHead> audit_head() = 0;

@@ -60,6 +60,17 @@ class SimStore : public store::Store {
   Result<std::vector<model::AssetContainer>> containers(const store::AssetQuery& query) override {
     return disk_.containers(query);
   }
+  Result<std::vector<model::AssetContainer>> search_models(
+      const store::ModelQuery& query) override {
+    return disk_.search_models(query);
+  }
+  Result<std::vector<model::Asset>> search_model_versions(const store::ModelQuery& query) override {
+    return disk_.search_model_versions(query);
+  }
+  Result<std::vector<model::Asset>> latest_of_stages(const model::WorkspaceId& workspace,
+                                                     const std::string& name) override {
+    return disk_.latest_of_stages(workspace, name);
+  }
   Result<std::optional<store::Blob>> blob(const store::BlobKey& key) override {
     return disk_.blob(key);
   }
