@@ -43,7 +43,10 @@ io::Reply begun(const Call& call, io::Reply reply, const std::string& operation)
                   call.parameter("computeName"));
   const std::string version = "?api-version=2024-10-01";
   reply.headers.emplace_back("Azure-AsyncOperation", below + "/operations/" + operation + version);
-  reply.headers.emplace_back("Location", below + "/operationResults/" + operation + version);
+  // After a PATCH clients take what Location answers for the resource; without it they GET that.
+  if (call.request.head.method != "PATCH") {
+    reply.headers.emplace_back("Location", below + "/operationResults/" + operation + version);
+  }
   // Retry-After: 0 would mean "no wish" to Python, which then waits 30 seconds.
   reply.headers.emplace_back("Retry-After", "1");
   return reply;

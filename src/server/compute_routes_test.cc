@@ -216,7 +216,34 @@ TEST_F(ComputeTest, LocationsHaveSizesUsagesAndQuotas) {
   EXPECT_EQ(usages.at("/value/0/currentValue"), "1") << usages.body;
   EXPECT_EQ(usages.at("/value/0/amlWorkspaceLocation"), "local");
   EXPECT_EQ(get(kLocation + "local/quotas").at("/value/0/unit"), "Count");
-  EXPECT_EQ(post(kLocation + "local/updateQuotas").status, 501);
+}
+
+TEST_F(ComputeTest, AQuotaIsTheCapacityOfItsSite) {
+  const auto update = [&](const std::string& quotas) {
+    return send({.method = "POST",
+                 .target = kLocation + "local/updateQuotas",
+                 .body = fmt::format(R"({{"value":[{}]}})", quotas)});
+  };
+
+  const Answer made = update(R"({"id":"/x/TotalNodes","limit":3},{"id":"Gravity","limit":1})");
+  EXPECT_EQ(made.status, 200) << made.body;
+  EXPECT_EQ(made.at("/value/0/status"), "Success");
+  EXPECT_EQ(made.at("/value/1/status"), "InvalidVMFamilyName");
+  EXPECT_EQ(get("/berth/v1/sites/local").at("/capacity/nodes"), "3");
+
+  EXPECT_EQ(
+      update(R"({"id":"TotalNodes","limit":9},{"id":"TotalNodes","limit":0})").at("/error/target"),
+      "value[1].limit");
+  EXPECT_EQ(update(R"({"id":"TotalNodes","limit":2000000000})").status, 400);
+  EXPECT_EQ(post(kLocation + "local/updateQuotas").at("/error/target"), "value");
+  EXPECT_EQ(get("/berth/v1/sites/local").at("/capacity/nodes"), "3");
+}
+
+TEST_F(ComputeTest, APatchHasNoLocationOfItsOwn) {
+  make("cpu");
+  const Answer changed = patch("cpu", R"({"properties":{"description":"new"}})");
+  EXPECT_EQ(changed.header("Location"), "");
+  EXPECT_EQ(follow(changed, "Azure-AsyncOperation").at("/status"), "Succeeded");
 }
 
 TEST_F(ComputeTest, SitesAreMadeChangedAndRemoved) {

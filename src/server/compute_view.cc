@@ -2,6 +2,7 @@
 #include "server/compute_view.h"
 
 #include "base/text.h"
+#include "core/quota.h"
 
 namespace berth::server {
 namespace {
@@ -79,15 +80,15 @@ std::vector<arm::UsageRecord> usages_of(const State& state, const std::string& s
   const Cores cores = cores_of(state, site);
   const std::int64_t limit = core_limit(state, place);
   std::vector<arm::UsageRecord> usages = {
-      {.name = "TotalDedicatedCores",
+      {.name = std::string(core::kDedicatedCores),
        .title = "Total Cluster Dedicated Regional vCPUs",
        .used = cores.dedicated,
        .limit = limit},
-      {.name = "TotalLowPriorityCores",
+      {.name = std::string(core::kLowPriorityCores),
        .title = "Total Cluster LowPriority Regional vCPUs",
        .used = cores.low_priority,
        .limit = limit},
-      {.name = "TotalNodes",
+      {.name = std::string(core::kTotalNodes),
        .title = "Total Cluster Nodes",
        .used = cores.nodes,
        .limit = place.capacity.nodes.value_or(-1)},

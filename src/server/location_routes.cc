@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sizes, usages and quotas of a location: what clients ask before they make a compute.
+#include "base/check.h"
 #include "core/compute_rules.h"
+#include "core/quota.h"
 #include "server/compute_view.h"
 #include "server/control_plane.h"
 #include "server/route.h"
+#include "wire/arm/quota.h"
 #include "wire/arm/resource.h"
 
 namespace berth::server {
@@ -39,9 +42,26 @@ Result<io::Reply> list_quotas(Call& call) {
   return json_reply(200, arm::page(records(call, arm::quota_json)));
 }
 
-Result<io::Reply> refuse_quotas(Call&) {
-  return fail(Code::NotSupported,
-              "quotas are set by a site's capacity: 'berth site update NAME --cores N'");
+const model::Site& site_at(const core::State& state, const std::string& location) {
+  const auto found = state.sites.find(core::site_of(state, location));
+  CHECK(found != state.sites.end(), "the site 'local' is always there");
+  return found->second;
+}
+
+/// The capacity of the site is the quota. Each change is made or not by itself, as in Azure; a
+/// limit that no site has is an error, and then nothing changes.
+Result<io::Reply> update_quotas(Call& call) {
+  const auto asked = TRY(arm::quotas_from_json(TRY(json_body(call))));
+  const core::State& state = call.services.plane.state();
+  const model::Site before = site_at(state, call.parameter("location"));
+  model::Site site = before;
+  json::array results;
+  for (const arm::QuotaRequest& quota : asked) {
+    const core::QuotaStatus status = core::change_quota(state, {quota.name, quota.limit}, site);
+    results.push_back(arm::to_json(quota, boost::describe::enum_to_string(status, "Failure")));
+  }
+  if (!(site.capacity == before.capacity)) TRY(call.services.plane.put_site(std::move(site)));
+  return json_reply(200, arm::page(std::move(results)));
 }
 
 constexpr Permission allow(const char* action) { return {Permission::Kind::Action, action}; }
@@ -71,7 +91,7 @@ constexpr Route kRoutes[] = {
     {"POST",
      "/subscriptions/{subscriptionId}/providers/Microsoft.MachineLearningServices/locations/"
      "{location}/updateQuotas",
-     kUpdate, BodyKind::Json, refuse_quotas},
+     kUpdate, BodyKind::Json, update_quotas},
 };
 
 }  // namespace

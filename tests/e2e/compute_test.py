@@ -200,8 +200,10 @@ def test_locations_have_sizes_usages_and_quotas(berth):
     for what in ("vmSizes", "usages", "quotas"):
         answer = berth.request("GET", f"{LOCATION}/westeurope/{what}?api-version=2022-10-01")
         assert answer.status == 200 and answer.json["value"], answer
-    answer = berth.request("POST", f"{LOCATION}/westeurope/updateQuotas", {"value": []})
-    assert answer.status == 501 and "site" in answer.json["error"]["message"], answer
+    quotas = {"value": [{"id": "TotalNodes", "limit": 3}]}
+    answer = berth.request("POST", f"{LOCATION}/westeurope/updateQuotas", quotas)
+    assert answer.status == 200 and answer.json["value"][0]["status"] == "Success", answer
+    assert berth.ok("site", "show", "local", "-o", "json").json["capacity"]["nodes"] == 3
 
 
 # Bad input.
