@@ -102,10 +102,21 @@ TEST_F(JobTest, ListsAreFiltered) {
 }
 
 TEST_F(JobTest, ListsRefuseNonsense) {
-  for (const char* query :
-       {"$top=0", "$top=x", "$top=-1", "$skip=x", "$skip=-1", "listViewType=Some"}) {
+  for (const char* query : {"$top=0", "$top=x", "$top=-1", "$skip=x", "$skip=-1", "$skip=3",
+                            "$skipToken=3", "listViewType=Some"}) {
     EXPECT_EQ(get(std::string("W/jobs?") + query).status, 400) << query;
   }
+}
+
+TEST_F(JobTest, AContinuationIsGoodForItsOwnListAndPlaceOnly) {
+  for (const char* name : {"a", "b", "c"}) submit(name);
+  const std::string next = get("W/jobs?$top=1").at("/nextLink");
+  const std::string token = next.substr(next.rfind('=') + 1);
+
+  EXPECT_EQ(names(get("W/jobs?$skip=" + token)), (Names{"b", "a"}));
+  EXPECT_EQ(names(get("W/JOBS?$skiptoken=" + token)), (Names{"b", "a"}));
+  EXPECT_EQ(get("W/data?$skip=" + token).at("/error/target"), "$skip");
+  EXPECT_EQ(get("W/jobs?$skip=1" + token).status, 400);
 }
 
 TEST_F(JobTest, CancelIsALongRunningOperationThatIsOverAtOnce) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/paging.h"
 
+#include <algorithm>
 #include <charconv>
 
+#include "base/digest.h"
 #include "base/text.h"
 
 namespace berth::server {
@@ -21,9 +23,22 @@ Result<std::int64_t> number_of(std::string_view text, std::string_view name) {
   return number;
 }
 
+constexpr std::string_view kSkipNames[] = {"$skip", "$skipToken"};
+
 bool is_skip(std::string_view pair) {
   const Result<std::string> name = percent_decode(pair.substr(0, pair.find('=')));
-  return name && equals_ignoring_case(*name, "$skip");
+  return name && std::ranges::any_of(kSkipNames, [&](std::string_view known) {
+           return equals_ignoring_case(*name, known);
+         });
+}
+
+/// A place in a list, and a mark of both: one of another list, or a number somebody made up, would
+/// silently show the wrong page. Nothing is protected by it: who may read a list may read all
+/// of it.
+std::string token(const Call& call, std::int64_t at) {
+  const std::string mark =
+      to_hex(sha256(fmt::format("{} {}", to_lower(call.request.head.path), at)));
+  return fmt::format("{}-{}", at, mark.substr(0, 8));
 }
 
 }  // namespace
@@ -43,9 +58,19 @@ Result<std::size_t> page_size(const Call& call) {
 }
 
 Result<std::int64_t> continuation(const Call& call) {
-  const std::string text = call.query_value("$skip");
-  if (text.empty()) return 0;
-  return number_of(text, "$skip");
+  for (const std::string_view name : kSkipNames) {
+    const std::string text = call.query_value(name);
+    if (text.empty()) continue;
+    const std::size_t dash = text.find('-');
+    const Result<std::int64_t> at = number_of(std::string_view(text).substr(0, dash), name);
+    if (at && text == token(call, *at)) return *at;
+    return fail(Code::InvalidArgument,
+                fmt::format("'{}' is not a continuation of this list; follow the nextLink of the "
+                            "page before, as it is",
+                            name),
+                std::string(name));
+  }
+  return 0;
 }
 
 Result<View> list_view(const Call& call) {
@@ -63,7 +88,7 @@ std::string next_link(const Call& call, std::int64_t skip) {
     if (pair.empty() || is_skip(pair)) continue;
     link.append(pair).append("&");
   }
-  return link + "%24skip=" + std::to_string(skip);
+  return link + "%24skip=" + token(call, skip);
 }
 
 }  // namespace berth::server

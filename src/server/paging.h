@@ -18,7 +18,8 @@ inline constexpr std::size_t kLargestPage = 1000;
 /// `$top`, or the first of the other names clients have for it.
 Result<std::size_t> page_size(const Call& call);
 
-/// `$skip`: a number we gave out as a continuation; 0 when there is none.
+/// `$skip`, or `$skipToken`: the number that next_link was given for this list; 0 when there is
+/// none. What we did not give out, or gave out for another list, is an error.
 Result<std::int64_t> continuation(const Call& call);
 
 Result<store::JobQuery::View> list_view(const Call& call);
