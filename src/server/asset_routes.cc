@@ -28,11 +28,31 @@ std::string text_member(const json::object& body, std::string_view key) {
 
 // ---- Lists -------------------------------------------------------------------------------------
 
+/// "createdtime desc", as clients write it; without a direction it is ascending, as in OData.
+Result<bool> is_oldest_first(const Call& call) {
+  const std::string text = call.query_value("$orderBy");
+  if (trim(text).empty()) return false;
+  const std::string_view order = trim(text);
+  const std::size_t space = order.find(' ');
+  const std::string_view field = order.substr(0, space);
+  const std::string_view direction =
+      space == std::string_view::npos ? "asc" : trim(order.substr(space));
+  const bool is_known_field =
+      equals_ignoring_case(field, "createdtime") || equals_ignoring_case(field, "createdAt");
+  const bool is_ascending = equals_ignoring_case(direction, "asc");
+  if (is_known_field && (is_ascending || equals_ignoring_case(direction, "desc"))) {
+    return is_ascending;
+  }
+  return fail(Code::InvalidArgument, "'$orderBy' is 'createdtime asc' or 'createdtime desc'",
+              "$orderBy");
+}
+
 Result<store::AssetQuery> query_of(const Call& call, AssetKind kind) {
   store::AssetQuery query{.workspace = call.workspace->id, .kind = kind};
   query.view = TRY(list_view(call));
   query.skip = static_cast<std::size_t>(TRY(continuation(call)));
   query.limit = TRY(page_size(call));
+  query.oldest_first = TRY(is_oldest_first(call));
   return query;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.h"
 #include "model/datastore.h"
+#include "server/paging.h"
 #include "server/route.h"
 #include "server/signer.h"
 #include "wire/arm/resource.h"
@@ -24,12 +25,33 @@ Result<Datastore> find(const Call& call) {
   return fail(Code::NotFound, fmt::format("no datastore '{}'", call.parameter("name")));
 }
 
-Result<io::Reply> list(Call& call) {
+/// `names` is a list: with commas, or the same word again and again.
+bool is_named(const Call& call, std::string_view name) {
+  bool is_asked_for_others = false;
+  for (const auto& [key, value] : call.query) {
+    if (!equals_ignoring_case(key, "names") || value.empty()) continue;
+    is_asked_for_others = true;
+    for (const std::string_view each : split(value, ',')) {
+      if (equals_ignoring_case(trim(each), name)) return true;
+    }
+  }
+  return !is_asked_for_others;
+}
+
+bool is_wanted(const Call& call, const Datastore& datastore) {
   const std::string is_default = call.query_value("isDefault");
+  if (equals_ignoring_case(is_default, datastore.is_default ? "false" : "true")) return false;
+  const std::string text = to_lower(call.query_value("searchText"));
+  return is_named(call, datastore.name) && datastore.name.find(text) != std::string_view::npos;
+}
+
+/// There are few: one page holds them all.
+Result<io::Reply> list(Call& call) {
+  TRY(continuation(call));
+  TRY(page_size(call));
   json::array values;
   for (const Datastore& datastore : model::kDatastores) {
-    if (equals_ignoring_case(is_default, datastore.is_default ? "false" : "true")) continue;
-    values.push_back(shown(call, datastore));
+    if (is_wanted(call, datastore)) values.push_back(shown(call, datastore));
   }
   return json_reply(200, arm::page(std::move(values)));
 }

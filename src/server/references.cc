@@ -170,10 +170,13 @@ Result<BlobPlace> blob_of_url(const WorkspaceId& workspace, const std::string& u
     const DataRef reference = TRY(model::parse_data_ref(url));
     if (const auto* path = std::get_if<DatastorePath>(&reference)) return on_datastore(*path);
   }
-  const std::string marker = "/blob/" + workspace.text + "/";
+  const std::string marker = "/blob/" + workspace.text;
   const std::size_t at = url.find(marker);
-  const std::string_view rest =
+  std::string_view rest =
       std::string_view(url).substr(at == std::string::npos ? url.size() : at + marker.size());
+  // Clients that put the address together themselves write an account's suffix there.
+  if (rest.starts_with(".blob.")) rest.remove_prefix(std::min(rest.find('/'), rest.size()));
+  rest.remove_prefix(rest.starts_with('/') ? 1 : rest.size());
   const std::size_t slash = rest.find('/');
   if (slash == std::string_view::npos) {
     return fail(Code::InvalidArgument,

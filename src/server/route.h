@@ -35,11 +35,14 @@ std::vector<Route> all_routes();
 
 // One function per file of routes:
 std::span<const Route> workspace_routes();
+std::span<const Route> workspace_service_routes();  ///< Diagnosis, keys, networks.
 std::span<const Route> job_routes();
 std::span<const Route> asset_routes();
 std::span<const Route> compute_routes();
 std::span<const Route> location_routes();  ///< Sizes, usages and quotas.
 std::span<const Route> datastore_routes();
+std::span<const Route> absent_routes();          ///< Collections that Berth does not have yet.
+std::span<const Route> operation_list_routes();  ///< What roles may name.
 std::span<const Route> blob_routes();
 std::span<const Route> history_routes();  ///< Run history, as the Python SDK streams and downloads.
 std::span<const Route> discovery_routes();  ///< Health, cloud metadata, discovery.

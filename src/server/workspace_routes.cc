@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.h"
 #include "server/control_plane.h"
+#include "server/paging.h"
 #include "server/route.h"
 #include "wire/arm/resource.h"
 
@@ -19,11 +20,18 @@ json::object shown(const Call& call, const Workspace& workspace) {
 
 /// All workspaces of a subscription, or of one of its resource groups, that the caller may see.
 Result<io::Reply> list_where(const Call& call, const std::string* group) {
+  const auto skip = static_cast<std::size_t>(TRY(continuation(call)));
   json::array values;
+  std::size_t index = 0;
   for (const auto& [id, workspace] : call.services.plane.state().workspaces) {
     if (!equals_ignoring_case(workspace.subscription, call.parameter("subscriptionId"))) continue;
     if (!call.may(kRead, workspace.id)) continue;
     if (group != nullptr && !equals_ignoring_case(workspace.resource_group, *group)) continue;
+    if (index++ < skip) continue;
+    if (values.size() == kDefaultPage) {
+      const std::string next = next_link(call, static_cast<std::int64_t>(skip + kDefaultPage));
+      return json_reply(200, arm::page(std::move(values), next));
+    }
     values.push_back(shown(call, workspace));
   }
   return json_reply(200, arm::page(std::move(values)));

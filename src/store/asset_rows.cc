@@ -29,7 +29,8 @@ void add_page(Sql& sql, const AssetQuery& query) {
             query.tag_key);
   }
   // Ids are given in order of creation.
-  sql.add(" ORDER BY id DESC LIMIT ?", number(query.limit));
+  sql.add(query.oldest_first ? " ORDER BY id ASC LIMIT ?" : " ORDER BY id DESC LIMIT ?",
+          number(query.limit));
   sql.add(" OFFSET ?", number(query.skip));
 }
 

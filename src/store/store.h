@@ -144,7 +144,8 @@ struct AssetQuery {
   JobQuery::View view = JobQuery::View::ActiveOnly;
   std::string hash{};  ///< properties.hash_sha256 equals; empty: any. With an empty name, of all.
   std::string tag_key{};
-  std::size_t skip = 0;  ///< Newest first.
+  bool oldest_first = false;
+  std::size_t skip = 0;
   std::size_t limit = 50;
 };
 

@@ -31,6 +31,9 @@ ROUTES = [
     ("POST", LOCATION + "/updateQuotas"), ("GET", "/berth/v1/sites"), ("GET", "/berth/v1/sites/s"),
     ("PUT", "/berth/v1/sites/s"), ("DELETE", "/berth/v1/sites/s"), ("GET", "/berth/v1/nodes"),
     ("POST", "/berth/v1/nodes/n/preempt"), ("GET", f"/berth/v1{WORKSPACE}/usage"),
+    ("POST", WORKSPACE + "/diagnose"), ("POST", WORKSPACE + "/listKeys"), ("GET", WORKSPACE + "/features"),
+    ("GET", WORKSPACE + "/onlineEndpoints"), ("PUT", WORKSPACE + "/onlineEndpoints/e"),
+    ("GET", "/providers/Microsoft.MachineLearningServices/operations"),
 ]
 
 

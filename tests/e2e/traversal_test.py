@@ -32,6 +32,7 @@ PARAMETERS = [
     ("DELETE", "/computes/{}"), ("POST", "/computes/{}/listNodes"), ("POST", "/computes/{}/start"),
     ("GET", "/computes/{}/operations/make"), ("GET", "/computes/c/operations/{}"),
     ("GET", "/computes/c/operationResults/{}"),
+    ("GET", "/onlineEndpoints/{}"), ("PUT", "/onlineEndpoints/e/deployments/{}"), ("POST", "/onlineEndpoints/{}/listKeys"),
 ]
 OURS = [
     ("GET", "/berth/v1/sites/{}"), ("PUT", "/berth/v1/sites/{}"), ("DELETE", "/berth/v1/sites/{}"),

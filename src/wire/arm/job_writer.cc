@@ -104,7 +104,11 @@ json::object said_by_client(const Job& job) {
 }
 
 json::object service_json(std::string_view type, const std::string& endpoint) {
-  return {{"jobServiceType", type}, {"endpoint", endpoint}, {"port", nullptr}, {"status", nullptr}};
+  return {{"jobServiceType", type},
+          {"endpoint", endpoint},
+          {"port", nullptr},
+          {"status", nullptr},
+          {"errorMessage", nullptr}};
 }
 
 /// Everything below is ours to say; readers of a PUT body skip it.

@@ -34,6 +34,9 @@ json::object workspace_properties(const model::Workspace& workspace, const Addre
       {"tenantId", kNoTenant},
       {"hbiWorkspace", false},
       {"v1LegacyMode", false},
+      {"storageHnsEnabled", false},
+      {"privateLinkCount", 0},
+      {"privateEndpointConnections", json::array()},
   };
 }
 
