@@ -20,5 +20,7 @@ def pytest_terminal_summary(terminalreporter):
     stats = terminalreporter.stats
     passed = sum(report.when == "call" for report in stats.get("passed", []))
     others = sum(len(stats.get(kind, [])) for kind in ("failed", "error", "skipped", "xfailed", "xpassed"))
-    package = os.environ["BERTH_CLIENT_PACKAGE"]
+    package = os.environ.get("BERTH_CLIENT_PACKAGE")
+    if not package:  # A client that is not of PyPI counts by itself.
+        return
     terminalreporter.write_line(f"{package} {importlib.metadata.version(package)}: {passed} of {passed + others}")
