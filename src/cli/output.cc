@@ -2,8 +2,9 @@
 #include "cli/output.h"
 
 #include "base/text.h"
-#include "cli/query.h"
+#include "cli/az_format.h"
 #include "cli/table.h"
+#include "wire/jmespath/jmespath.h"
 #include "wire/yaml/asset.h"
 
 namespace berth::cli {
@@ -20,118 +21,6 @@ constexpr std::array<std::pair<std::string_view, Format>, 7> kFormats = {{
     {"tsv", Format::Tsv},
     {"none", Format::None},
 }};
-
-json::value sorted(const json::value& value) {
-  if (const json::array* array = value.if_array()) {
-    json::array result;
-    for (const json::value& element : *array) result.push_back(sorted(element));
-    return result;
-  }
-  const json::object* object = value.if_object();
-  if (object == nullptr) return value;
-  std::map<std::string_view, const json::value*> members;
-  for (const auto& [key, member] : *object) members[key] = &member;
-  json::object result;
-  for (const auto& [key, member] : members) result[key] = sorted(*member);
-  return result;
-}
-
-/// JSON, but with numbers as people write them: Boost's own 5E-1 is right and hard to read.
-std::string json_scalar(const json::value& value) {
-  const double* number = value.if_double();
-  if (number == nullptr) return json::serialize(value);
-  const std::string text = fmt::format("{}", *number);
-  return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
-}
-
-/// A scalar as people and scripts read it: text without quotes.
-std::string scalar_text(const json::value& value) {
-  if (const json::string* text = value.if_string()) return std::string(*text);
-  return json_scalar(value);
-}
-
-/// Writes JSON with an indent of two. Values arrive sorted.
-class JsonWriter {
- public:
-  explicit JsonWriter(bool colored) : colored_(colored) {}
-
-  std::string write(const json::value& value) {
-    append(value, 0);
-    return std::move(text_);
-  }
-
- private:
-  void append(const json::value& value, std::size_t depth) {
-    if (const json::array* array = value.if_array(); array != nullptr && !array->empty()) {
-      text_ += '[';
-      for (std::size_t i = 0; i < array->size(); ++i) {
-        start_line(i, depth + 1);
-        append((*array)[i], depth + 1);
-      }
-      end_line(depth, ']');
-    } else if (const json::object* object = value.if_object();
-               object != nullptr && !object->empty()) {
-      text_ += '{';
-      std::size_t i = 0;
-      for (const auto& [key, member] : *object) {
-        start_line(i++, depth + 1);
-        paint("34", json::serialize(key));
-        text_ += ": ";
-        append(member, depth + 1);
-      }
-      end_line(depth, '}');
-    } else {
-      paint(value.is_string() ? "32" : "36", json_scalar(value));
-    }
-  }
-
-  void start_line(std::size_t index, std::size_t depth) {
-    text_ += index == 0 ? "\n" : ",\n";
-    text_.append(2 * depth, ' ');
-  }
-
-  void end_line(std::size_t depth, char bracket) {
-    text_ += '\n';
-    text_.append(2 * depth, ' ');
-    text_ += bracket;
-  }
-
-  void paint(std::string_view color, std::string_view text) {
-    text_ += colored_ ? fmt::format("\x1b[{}m{}\x1b[0m", color, text) : std::string(text);
-  }
-
-  bool colored_;
-  std::string text_{};
-};
-
-std::string tsv_cell(const json::value& value) {
-  if (const json::array* array = value.if_array()) return std::to_string(array->size());
-  if (value.is_object()) return "";
-  // Inside a row these are Python's spellings, which is what scripts written for `az` compare with.
-  if (value.is_null()) return "None";
-  if (const bool* flag = value.if_bool()) return *flag ? "True" : "False";
-  return scalar_text(value);
-}
-
-std::string tsv_row(const json::value& value) {
-  std::string row;
-  auto add = [&, first = true](const json::value& cell) mutable {
-    if (!first) row += '\t';
-    first = false;
-    row += tsv_cell(cell);
-  };
-  if (const json::array* array = value.if_array()) {
-    for (const json::value& cell : *array) add(cell);
-  } else if (value.is_object()) {
-    const json::value in_order = sorted(value);
-    for (const auto& [key, cell] : in_order.get_object()) add(cell);
-  } else if (const bool* flag = value.if_bool()) {
-    row = *flag ? "true" : "false";
-  } else {
-    row = tsv_cell(value);
-  }
-  return row + "\n";
-}
 
 const json::value* find_path(const json::value& value, std::string_view path) {
   const json::value* found = &value;
@@ -181,59 +70,19 @@ Table table_of(std::span<const json::value> rows, std::span<const Column> column
   return table;
 }
 
-std::string capitalised(std::string_view key) {
-  std::string title(key);
-  if (!title.empty() && title[0] >= 'a' && title[0] <= 'z') {
-    title[0] = static_cast<char>(title[0] - 'a' + 'A');
-  }
-  return title;
-}
-
-/// `az`'s own choice of columns: every scalar, by the name of its key.
-Table automatic_table(std::span<const json::value> rows) {
-  std::vector<std::string> keys;
-  const auto add_key = [&](std::string_view key) {
-    if (std::ranges::find(keys, key) == keys.end()) keys.emplace_back(key);
-  };
-  std::vector<std::map<std::string, std::string>> cells;
-  for (const json::value& row : rows) {
-    auto& found = cells.emplace_back();
-    const auto add = [&](const std::string& key, const json::value& cell) {
-      if (cell.is_null() || cell.is_structured()) return;
-      add_key(key);
-      found[key] = scalar_text(cell);
-    };
-    if (const json::object* object = row.if_object()) {
-      for (const auto& [key, cell] : *object) {
-        if (key != "id" && key != "type" && key != "etag") add(std::string(key), cell);
-      }
-    } else if (const json::array* array = row.if_array()) {
-      for (std::size_t i = 0; i < array->size(); ++i) {
-        add(fmt::format("column{}", i + 1), (*array)[i]);
-      }
-    } else {
-      add("result", row);
-    }
-  }
-  Table table;
-  for (const std::string& key : keys) table.titles.push_back(capitalised(key));
-  for (auto& row : cells) {
-    auto& line = table.rows.emplace_back();
-    for (const std::string& key : keys) line.push_back(row[key]);
-  }
-  return table;
-}
-
-std::string table_text(const json::value& value, const Answer& answer, bool is_queried,
-                       const Console& console) {
+Result<std::string> table_text(const json::value& value, const Answer& answer, bool is_queried,
+                               const Console& console) {
   const std::span<const json::value> rows =
       value.is_array()
           ? std::span<const json::value>(value.get_array().data(), value.get_array().size())
           : std::span<const json::value>(&value, 1);
   const TableStyle style{
       .width = console.out_is_terminal ? static_cast<std::size_t>(console.width) : 0,
-      .bold_titles = console.out_has_color};
-  if (is_queried || answer.columns.empty()) return to_text(automatic_table(rows), style);
+      .bold_titles = console.out_has_color,
+      .is_for_scripts = !console.out_is_terminal};
+  if (is_queried || answer.columns.empty()) {
+    return to_text(TRY(automatic_table(rows)), style);
+  }
   if (value.is_array()) return to_text(table_of(rows, answer.columns), style);
   return to_text(table_of(rows, filled_columns(value, answer.columns)), style);
 }
@@ -274,6 +123,13 @@ std::string summary_text(const Answer& answer, const Console& console) {
   return to_text(fields, {.bold_titles = console.out_has_color});
 }
 
+Result<json::value> queried(const json::value& value, std::string_view query) {
+  const auto expression = TRY(wire::jmespath::compile(query));
+  auto found = wire::jmespath::search(expression, value);
+  if (!found) found.error().message = fmt::format("--query: {}", found.error().message);
+  return found;
+}
+
 std::string formatted(const json::value& value, Format format, const Console& console) {
   switch (format) {
     case Format::Json: return to_json_text(value);
@@ -300,22 +156,12 @@ Result<Format> format_from(std::string_view text) {
               fmt::format("'{}' is not an output format; use one of {}", text, known));
 }
 
-std::string to_json_text(const json::value& value, bool colored) {
-  return JsonWriter(colored).write(sorted(value)) + "\n";
-}
-
-std::string to_tsv_text(const json::value& value) {
-  const json::array* array = value.if_array();
-  if (array == nullptr) return tsv_row(value);
-  std::string text;
-  for (const json::value& row : *array) text += tsv_row(row);
-  return text;
-}
-
 Result<std::string> to_text(const Answer& answer, const OutputOptions& options,
                             const Console& console) {
   const bool is_queried = !options.query.empty();
-  const json::value value = is_queried ? TRY(query(answer.value, options.query)) : answer.value;
+  // In order before the query: what it makes keeps the order in which it was written.
+  json::value value = sorted(answer.value);
+  if (is_queried) value = TRY(queried(value, options.query));
   if (value.is_null()) return std::string();
   const bool for_terminal =
       !options.format && console.out_is_terminal && !is_queried && !answer.columns.empty();

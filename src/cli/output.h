@@ -38,10 +38,4 @@ struct OutputOptions {
 Result<std::string> to_text(const Answer& answer, const OutputOptions& options,
                             const Console& console);
 
-/// `az`'s JSON: two spaces, keys sorted.
-std::string to_json_text(const boost::json::value& value, bool colored = false);
-/// `az`'s TSV: a list has one line for each element, an object one column for each value in the
-/// order of its keys; a nested list shows its length, a nested object nothing.
-std::string to_tsv_text(const boost::json::value& value);
-
 }  // namespace berth::cli

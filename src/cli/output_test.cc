@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "cli/az_format.h"
+
 namespace berth::cli {
 namespace {
 
@@ -34,8 +36,17 @@ TEST(Json, IsIndentedAndSortedAsAzPrintsIt) {
 }
 
 TEST(Tsv, AnObjectIsOneLineOfItsValuesInTheOrderOfItsKeys) {
-  EXPECT_EQ(to_tsv_text(read(R"({"b":"two","a":1,"c":null,"d":true,"e":[1,2],"f":{"g":1}})")),
-            "1\ttwo\tNone\tTrue\t2\t\n");
+  const Answer answer{.value =
+                          read(R"({"b":"two","a":1,"c":null,"d":true,"e":[1,2],"f":{"g":1}})")};
+
+  EXPECT_EQ(text_of(answer, {.format = Format::Tsv}), "1\ttwo\tNone\tTrue\t2\t\n");
+}
+
+TEST(Tsv, WhatAQueryMakesKeepsTheOrderOfTheQuery) {
+  const Answer answer{.value = read(R"({"name":"x","status":"Failed"})")};
+
+  EXPECT_EQ(text_of(answer, {.format = Format::Tsv, .query = "{s: status, n: name}"}),
+            "Failed\tx\n");
 }
 
 TEST(Tsv, AListHasOneLineForEachElement) {
@@ -85,15 +96,31 @@ TEST(Output, ATableOfAQueryShowsEveryScalar) {
                       .columns = kColumns};
 
   EXPECT_EQ(text_of(answer, {.format = Format::Table, .query = "[]"}),
-            "Name  N\n"
-            "----  -\n"
-            "x     3\n");
+            "N    Name\n"
+            "---  ------\n"
+            "3    x\n");
+}
+
+TEST(Output, ATableOfWhatHasNoScalarsSaysHowToGetOne) {
+  EXPECT_NE(text_of({.value = read(R"([{"a":{}}])")}, {.format = Format::Table}).find("--query"),
+            std::string::npos);
+  EXPECT_EQ(text_of({.value = read("[]")}, {.format = Format::Table}), "\n");
+}
+
+TEST(Output, ATableForScriptsHasALineForEachLineOfACell) {
+  EXPECT_EQ(text_of({.value = read(R"([["a\nb", 1, null, true], ["c", [1, "x"], 2, false]])")},
+                    {.format = Format::Table}),
+            "Column1    Column2    Column3    Column4\n"
+            "---------  ---------  ---------  ---------\n"
+            "a          1                     True\n"
+            "b\n"
+            "c          [1, 'x']   2          False\n");
 }
 
 TEST(Output, ATableOfOneThingLeavesOutWhatIsEmpty) {
   const Answer answer{.value = read(R"({"name":"x","context":{"at":null}})"), .columns = kColumns};
 
-  EXPECT_EQ(text_of(answer, {.format = Format::Table}), "Name\n----\nx\n");
+  EXPECT_EQ(text_of(answer, {.format = Format::Table}), "Name\n------\nx\n");
 }
 
 TEST(Output, NonePrintsNothing) {

@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "base/text.h"
 #include "cli/console.h"
 #include "cli/text_width.h"
 
@@ -11,9 +12,10 @@ namespace {
 
 constexpr std::size_t kGap = 2;
 
-std::vector<std::size_t> natural_widths(const Table& table) {
+std::vector<std::size_t> natural_widths(const Table& table, bool is_for_scripts) {
+  const std::size_t more = is_for_scripts ? kGap : 0;
   std::vector<std::size_t> widths;
-  for (const std::string& title : table.titles) widths.push_back(display_width(title));
+  for (const std::string& title : table.titles) widths.push_back(display_width(title) + more);
   for (const auto& row : table.rows) {
     for (std::size_t i = 0; i < widths.size(); ++i) {
       widths[i] = std::max(widths[i], display_width(row[i]));
@@ -63,7 +65,8 @@ std::string line_of(const std::vector<std::string>& cells, const std::vector<std
 }
 
 Table printable_table(const Table& table) {
-  Table clean{.titles = table.titles};
+  Table clean;
+  for (const std::string& title : table.titles) clean.titles.push_back(printable(title));
   for (const auto& row : table.rows) {
     auto& cells = clean.rows.emplace_back();
     for (const std::string& cell : row) cells.push_back(printable(cell));
@@ -71,12 +74,29 @@ Table printable_table(const Table& table) {
   return clean;
 }
 
+/// A row for each line of the longest cell.
+Table with_lines_apart(const Table& table) {
+  Table apart{.titles = table.titles};
+  for (const auto& row : table.rows) {
+    const std::size_t first = apart.rows.size();
+    apart.rows.emplace_back(row.size());
+    for (std::size_t column = 0; column < row.size(); ++column) {
+      const auto lines = split(trim(row[column]), '\n');
+      while (apart.rows.size() - first < lines.size()) apart.rows.emplace_back(row.size());
+      for (std::size_t i = 0; i < lines.size(); ++i) {
+        apart.rows[first + i][column] = std::string(lines[i]);
+      }
+    }
+  }
+  return apart;
+}
+
 }  // namespace
 
 std::string to_text(const Table& table, const TableStyle& style) {
-  if (table.titles.empty()) return "";
-  const Table clean = printable_table(table);
-  std::vector<std::size_t> widths = natural_widths(clean);
+  if (table.titles.empty()) return style.is_for_scripts ? "\n" : "";
+  const Table clean = printable_table(style.is_for_scripts ? with_lines_apart(table) : table);
+  std::vector<std::size_t> widths = natural_widths(clean, style.is_for_scripts);
   if (style.width > 0) widths = fitting_widths(std::move(widths), style.width);
 
   std::vector<std::string> dashes;

@@ -14,6 +14,9 @@ struct Table {
 struct TableStyle {
   std::size_t width = 0;  ///< Columns of the terminal; 0: as wide as it needs to be.
   bool bold_titles = false;
+  /// As wide as `az` makes it, every column two more than its title at least, and with as many
+  /// lines for a row as its longest cell has; otherwise a line break in a cell is shown as one.
+  bool is_for_scripts = false;
 };
 
 /// Titles, a line of dashes, rows; two spaces between columns, as `az` prints tables. A table that

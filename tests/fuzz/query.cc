@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // --query and --set: the first line is the expression, the rest the document it is used on.
 
-#include "cli/query.h"
-
 #include "base/record.h"
 #include "fuzz.h"
-#include "wire/yaml/document.h"
+#include "wire/jmespath/jmespath.h"
+#include "wire/yaml/edit.h"
 
 using namespace berth;
 
 FUZZ(input) {
-  const std::string_view expression = fuzz::take_line(input);
-  const bool is_right = cli::check_query(expression).has_value();
-  if (const auto value = record::parse(input)) {
-    const auto found = cli::query(*value, expression);
-    if (!is_right) fuzz::require(!found, "what is refused early is refused late");
+  const std::string_view text = fuzz::take_line(input);
+  const auto expression = wire::jmespath::compile(text);
+  if (!expression) {
+    fuzz::require(expression.error().message.find(" error at character ") != std::string::npos,
+                  "a refusal says where");
+  } else if (const auto document = record::parse(input)) {
+    const auto found = wire::jmespath::search(*expression, *document);
+    if (!found) {
+      fuzz::require(found.error().message.starts_with("invalid-"),
+                    "what is well-formed fails for its values only");
+    }
   }
-  if (auto root = wire::yaml::parse(input, "fuzz.yml")) (void)wire::yaml::set(*root, expression);
+  if (auto root = wire::yaml::parse(input, "fuzz.yml")) (void)wire::yaml::set(*root, text);
 }
