@@ -84,24 +84,26 @@ Result<json::object> chosen_version(Context& context, AssetKind kind) {
   return latest_version(context, kind, name);
 }
 
-Status change(json::object& properties, const std::string& assignment) {
-  const std::size_t equals = assignment.find('=');
-  const std::string key = assignment.substr(0, equals);
-  const std::string value = equals == std::string::npos ? "" : assignment.substr(equals + 1);
-  const bool is_tag = key.starts_with("tags.") && key.size() > 5;
-  if (equals == std::string::npos || (key != "description" && !is_tag)) {
-    return fail(Code::InvalidArgument,
-                fmt::format("cannot set '{}': description=… and tags.<key>=… can be changed, "
-                            "anything else needs a new version",
-                            assignment));
+json::value member_or_empty(const json::object& object, std::string_view key) {
+  const json::value* found = object.if_contains(key);
+  return found != nullptr && found->is_object() ? *found : json::value(json::object());
+}
+
+/// What may change of a version: its description and tags; anything else needs a new version.
+Status change(const Context& context, json::object& properties) {
+  const wire::yaml::Node root =
+      TRY(edited(context, {{"description", text_at(properties, "description")},
+                           {"tags", member_or_empty(properties, "tags")}}));
+  const wire::yaml::Node* description = root.find("description");
+  const bool has_description =
+      description != nullptr && description->kind != wire::yaml::Node::Kind::Null;
+  properties["description"] =
+      has_description ? TRY(wire::yaml::as_text(*description, "description")) : std::string();
+  json::object tags;
+  if (const wire::yaml::Node* given = root.find("tags")) {
+    for (const auto& [key, value] : TRY(wire::yaml::as_text_map(*given, "tags"))) tags[key] = value;
   }
-  if (!is_tag) {
-    properties["description"] = value;
-  } else {
-    json::value& tags = properties["tags"];
-    if (!tags.is_object()) tags = json::object();
-    tags.get_object()[key.substr(5)] = value;
-  }
+  properties["tags"] = std::move(tags);
   return Done{};
 }
 
@@ -149,11 +151,10 @@ Result<int> show_asset(Context& context, AssetKind kind) {
 }
 
 Result<int> update_asset(Context& context, AssetKind kind) {
-  const std::vector<std::string> assignments = context.arguments.all("set");
-  if (assignments.empty()) return wrong_usage(context, "nothing to change: --set key=value");
+  if (!has_edits(context)) return wrong_usage(context, "nothing to change: --set key=value");
   json::object resource = TRY(chosen_version(context, kind));
   json::object& properties = resource.at("properties").as_object();
-  for (const std::string& assignment : assignments) TRY(change(properties, assignment));
+  TRY(change(context, properties));
   const json::object changed =
       TRY(context.client.put(text_at(resource, "id"), {{"properties", properties}}));
   TRY(context.print({.value = wire::yaml::asset_view(kind, changed), .columns = kSummary}));

@@ -4,6 +4,7 @@
 
 #include "base/result.h"
 #include "cli/command.h"
+#include "cli/given.h"
 #include "model/asset.h"
 
 namespace berth::cli {
@@ -36,10 +37,7 @@ inline constexpr Flag kAssetListFlags[] = {
 inline constexpr Flag kAssetShowFlags[] = {kAssetName, kAssetVersion, kAssetLabel};
 inline constexpr Flag kAssetArchiveFlags[] = {kAssetName, kAssetVersion, kAssetLabel};
 inline constexpr Flag kAssetUpdateFlags[] = {
-    kAssetName,
-    kAssetVersion,
-    kAssetLabel,
-    {"--set", Takes::Several, "key=value", "description=… or tags.key=…"},
+    kAssetName, kAssetVersion, kAssetLabel, kEditSet, kEditAdd, kEditRemove, kEditText,
 };
 
 }  // namespace berth::cli

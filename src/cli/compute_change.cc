@@ -6,6 +6,7 @@
 #include "cli/given.h"
 #include "cli/operation.h"
 #include "wire/yaml/compute.h"
+#include "wire/yaml/edit.h"
 
 namespace berth::cli {
 namespace {
@@ -97,9 +98,12 @@ Result<int> finish_and_print(Context& context, const Operation& operation, const
 
 /// `--set tags.a=b` adds to the tags there are, so these have to be there.
 Status set_changes(Context& context, const std::string& path, Node& root) {
-  const auto assignments = context.arguments.all("set");
-  const bool adds_tags = std::ranges::any_of(
-      assignments, [](const std::string& each) { return each.starts_with("tags."); });
+  const auto touches_tags = [&](std::string_view flag) {
+    return std::ranges::any_of(context.arguments.all(flag), [](const std::string& each) {
+      return each.starts_with("tags.") || each == "tags";
+    });
+  };
+  const bool adds_tags = touches_tags("set") || touches_tags("remove");
   if (adds_tags) {
     const json::object resource = TRY(context.client.get(path));
     const json::value* tags = resource.if_contains("tags");
@@ -110,7 +114,13 @@ Status set_changes(Context& context, const std::string& path, Node& root) {
       }
     }
   }
-  for (const std::string& assignment : assignments) TRY(wire::yaml::set(root, assignment));
+  for (const std::string& assignment : context.arguments.all("set")) {
+    TRY(wire::yaml::set(root, assignment, context.arguments.has("force-string")));
+  }
+  if (context.arguments.has("add")) TRY(wire::yaml::add(root, context.arguments.all("add")));
+  if (context.arguments.has("remove")) {
+    TRY(wire::yaml::remove(root, context.arguments.all("remove")));
+  }
   return Done{};
 }
 

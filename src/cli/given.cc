@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/text.h"
+#include "wire/yaml/edit.h"
 
 namespace berth::cli {
 
@@ -39,6 +40,31 @@ Result<Document> load_document(const Context& context) {
     TRY(wire::yaml::set(document.root, assignment));
   }
   return document;
+}
+
+bool has_edits(const Context& context) {
+  return context.arguments.has("set") || context.arguments.has("add") ||
+         context.arguments.has("remove");
+}
+
+Result<Node> edited(const Context& context, const json::object& changeable) {
+  Node root = wire::yaml::to_node(changeable);
+  const bool as_text = context.arguments.has("force-string");
+  for (const std::string& assignment : context.arguments.all("set")) {
+    TRY(wire::yaml::set(root, assignment, as_text));
+  }
+  if (context.arguments.has("add")) TRY(wire::yaml::add(root, context.arguments.all("add")));
+  if (context.arguments.has("remove")) {
+    TRY(wire::yaml::remove(root, context.arguments.all("remove")));
+  }
+  for (const auto& [key, member] : root.members) {
+    if (changeable.contains(key)) continue;
+    std::vector<std::string_view> known;
+    for (const auto& each : changeable) known.push_back(each.key());
+    return fail(Code::InvalidArgument,
+                fmt::format("'{}' cannot be changed; {} can", key, fmt::join(known, ", ")));
+  }
+  return root;
 }
 
 void set_text(Node& root, std::string_view key, const std::string& text) {

@@ -25,6 +25,19 @@ struct Document {
 };
 Result<Document> load_document(const Context& context);
 
+/// --set, --add and --remove of an update command, on what of a resource may change.
+Result<wire::yaml::Node> edited(const Context& context, const json::object& changeable);
+/// Whether any of them was given.
+bool has_edits(const Context& context);
+
+inline constexpr Flag kEditSet = {"--set", Takes::Several, "key=value",
+                                  "description=…, tags.key=…, list[0].key=…"};
+inline constexpr Flag kEditAdd = {"--add", Takes::Several, "LIST VALUE", "append to a list"};
+inline constexpr Flag kEditRemove = {"--remove", Takes::Several, "KEY",
+                                     "take a key away, or with a number an element of a list"};
+inline constexpr Flag kEditText = {"--force-string", Takes::Nothing, "",
+                                   "values of --set are text, whatever they look like"};
+
 /// Puts a flag's text over what the file says.
 void set_text(wire::yaml::Node& root, std::string_view key, const std::string& text);
 /// Puts --tags a=b c=d into the document.

@@ -75,6 +75,15 @@ Result<int> download(Context& context) {
   return 0;
 }
 
+/// Addresses under which the job can be looked at, by name.
+Result<int> show_services(Context& context) {
+  const Submitted job = TRY(get_job(context.client, TRY(job_name(context))));
+  const json::object view = view_of(job, context.client.workspace());
+  const json::value* services = view.if_contains("services");
+  TRY(context.print({.value = services == nullptr ? json::value(json::object()) : *services}));
+  return 0;
+}
+
 Result<int> explain(Context& context) {
   const std::string name = TRY(job_name(context));
   const json::object answer =
@@ -110,6 +119,10 @@ constexpr Flag kCreateFlags[] = {
     {"--skip-validation", Takes::Nothing, "", "accepted; the file is always checked"},
 };
 
+constexpr Flag kServicesFlags[] = {
+    kName,
+    {"-i,--node-index", Takes::Value, "N", "accepted: a service is the same from every node"}};
+
 constexpr Flag kValidateFlags[] = {kFile, kSet};
 
 constexpr Flag kListFlags[] = {
@@ -131,6 +144,9 @@ constexpr Flag kUpdateFlags[] = {
     kName,
     {"--set", Takes::Several, "key=value",
      "display_name=…, description=…, tags.key=… or properties.key=…"},
+    kEditAdd,
+    kEditRemove,
+    kEditText,
     {"-e,--web", Takes::Nothing, "", "ignored: there is no page to open yet"},
 };
 
@@ -206,6 +222,12 @@ of its processes are gone.)",
      .examples = "",
      .flags = kValidateFlags,
      .run = validate_job},
+    {.words = "job show-services",
+     .summary = "Show the addresses of a job's services",
+     .details = "",
+     .examples = "  berth job show-services -n NAME --query Studio.endpoint -o tsv",
+     .flags = kServicesFlags,
+     .run = show_services},
     {.words = "job explain",
      .summary = "Say why a job is where it is",
      .details = "",

@@ -21,38 +21,40 @@ Result<int> set_archived(Context& context, bool archived) {
   return 0;
 }
 
-}  // namespace
+/// What may still change of a job, by the names of its file.
+json::object changeable(const model::Job& job) {
+  json::object object = {{"display_name", job.display_name}, {"description", job.description}};
+  json::object& tags = object["tags"].emplace_object();
+  for (const auto& [key, value] : job.tags) tags[key] = value;
+  json::object& properties = object["properties"].emplace_object();
+  for (const auto& [key, value] : job.properties) properties[key] = value;
+  return object;
+}
 
-Status change(model::Job& job, const std::string& assignment) {
-  const std::size_t equals = assignment.find('=');
-  if (equals == 0 || equals == std::string::npos) {
-    return fail(Code::InvalidArgument, fmt::format("--set takes key=value, not '{}'", assignment));
-  }
-  const std::string key = assignment.substr(0, equals);
-  const std::string value = assignment.substr(equals + 1);
-  if (key == "display_name") {
-    job.display_name = value;
-  } else if (key == "description") {
-    job.description = value;
-  } else if (key.starts_with("tags.") && key.size() > 5) {
-    job.tags[key.substr(5)] = value;
-  } else if (key.starts_with("properties.") && key.size() > 11) {
-    job.properties[key.substr(11)] = value;
-  } else {
-    return fail(Code::InvalidArgument,
-                fmt::format("'{}' cannot be changed after the submit; display_name, description, "
-                            "tags.<key> and properties.<key> can",
-                            key));
-  }
+Status take(const wire::yaml::Node& from, model::Job& job) {
+  using namespace wire::yaml;
+  const auto find = [&](std::string_view key) {
+    const Node* found = from.find(key);
+    return found == nullptr ? Node() : *found;
+  };
+  const auto text = [&](std::string_view key) -> Result<std::string> {
+    const Node node = find(key);
+    return node.kind == Node::Kind::Null ? std::string() : as_text(node, key);
+  };
+  job.display_name = TRY(text("display_name"));
+  job.description = TRY(text("description"));
+  job.tags = TRY(as_text_map(find("tags"), "tags"));
+  job.properties = TRY(as_text_map(find("properties"), "properties"));
   return Done{};
 }
 
+}  // namespace
+
 Result<int> update_job(Context& context) {
   const std::string name = TRY(required_name(context, "job"));
-  const std::vector<std::string> assignments = context.arguments.all("set");
-  if (assignments.empty()) return wrong_usage(context, "nothing to change: --set key=value");
+  if (!has_edits(context)) return wrong_usage(context, "nothing to change: --set key=value");
   Submitted found = TRY(get_job(context.client, name));
-  for (const std::string& assignment : assignments) TRY(change(found.job, assignment));
+  TRY(take(TRY(edited(context, changeable(found.job))), found.job));
   const Submitted changed = TRY(put_back(context, found.job));
   TRY(context.print(
       {.value = view_of(changed, context.client.workspace()), .columns = job_summary()}));

@@ -11,7 +11,4 @@ Result<int> update_job(Context& context);
 Result<int> archive_job(Context& context);
 Result<int> restore_job(Context& context);
 
-/// Applies "tags.k=v" and the like; refuses what cannot change after the submit.
-Status change(model::Job& job, const std::string& assignment);
-
 }  // namespace berth::cli

@@ -84,6 +84,24 @@ Result<int> show(Context& context) {
   return print_one(context, TRY(context.client.get(TRY(path_of(context)))));
 }
 
+/// --set and its like, by the names that `workspace show` has.
+Status edit(const Context& context, json::object& resource) {
+  using namespace wire::yaml;
+  json::object& properties = resource.at("properties").as_object();
+  const Node root = TRY(edited(context, {{"description", properties["description"]},
+                                         {"display_name", properties["friendlyName"]},
+                                         {"tags", resource["tags"]}}));
+  for (const auto& [key, arm] :
+       {std::pair("description", "description"), std::pair("display_name", "friendlyName")}) {
+    const Node* found = root.find(key);
+    const bool is_there = found != nullptr && found->kind != Node::Kind::Null;
+    properties[arm] = is_there ? TRY(as_text(*found, key)) : std::string();
+  }
+  const Node* tags = root.find("tags");
+  resource["tags"] = tags == nullptr ? json::object() : text_map(TRY(as_text_map(*tags, "tags")));
+  return Done{};
+}
+
 /// Description, display name and tags; the rest of the resource goes back as it came.
 Result<int> update(Context& context) {
   const std::string path = TRY(path_of(context));
@@ -100,6 +118,7 @@ Result<int> update(Context& context) {
   if (const wire::yaml::Node* given = tags.find("tags")) {
     resource["tags"] = text_map(TRY(wire::yaml::as_text_map(*given, "tags")));
   }
+  if (has_edits(context)) TRY(edit(context, resource));
   return print_one(context, TRY(context.client.put(path, resource)));
 }
 
@@ -127,13 +146,42 @@ constexpr Flag kCreateFlags[] = {
     kTags,
     {"--set", Takes::Several, "a.b=c", "change a key of the file"},
     {"--no-wait", Takes::Nothing, "", "accepted; it is there at once"},
+    {"--kind", Takes::Value, "KIND", "accepted"},
+    {"-s,--storage-account", Takes::Value, "ID", "accepted: data is kept by the server"},
+    {"-k,--key-vault", Takes::Value, "ID", "accepted"},
+    {"-a,--application-insights", Takes::Value, "ID", "accepted"},
+    {"-c,--container-registry", Takes::Value, "ID", "accepted"},
+    {"-i,--image-build-compute", Takes::Value, "NAME", "accepted"},
+    {"-m,--managed-network", Takes::Value, "MODE", "accepted"},
+    {"--public-network-access", Takes::Value, "TEXT", "accepted"},
+    {"-p,--primary-user-assigned-identity", Takes::Value, "ID", "accepted"},
+    {"-d,--system-datastores-auth-mode", Takes::Value, "MODE", "accepted"},
+    {"--hub-id", Takes::Value, "ID", "accepted"},
+    {"--default-resource-group", Takes::Value, "ID", "accepted"},
+    {"-u,--update-dependent-resources", Takes::Nothing, "", "accepted"},
+    {"--provision-network-now", Takes::Nothing, "", "accepted"},
 };
 constexpr Flag kListFlags[] = {
     {"-r,--max-results", Takes::Value, "N", "at most so many (50)"},
     {"--all-results", Takes::Nothing, "", "all there are"},
+    {"--filtered-kinds", Takes::Several, "KIND", "accepted: there is one kind"},
 };
 constexpr Flag kShowFlags[] = {kName};
-constexpr Flag kUpdateFlags[] = {kName, kDisplayName, kDescription, kTags};
+constexpr Flag kUpdateFlags[] = {
+    kName,
+    kDisplayName,
+    kDescription,
+    kTags,
+    kEditSet,
+    kEditAdd,
+    kEditRemove,
+    kEditText,
+    {"-f,--file", Takes::Value, "FILE", "accepted"},
+    {"--public-network-access", Takes::Value, "TEXT", "accepted"},
+    {"-i,--image-build-compute", Takes::Value, "NAME", "accepted"},
+    {"-u,--update-dependent-resources", Takes::Nothing, "", "accepted"},
+    {"--no-wait", Takes::Nothing, "", "accepted"},
+};
 constexpr Flag kDeleteFlags[] = {
     kName,
     {"-y,--yes", Takes::Nothing, "", "do not ask"},

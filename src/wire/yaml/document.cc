@@ -14,7 +14,6 @@ namespace berth::wire::yaml {
 namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{16} << 20;
-const Mark kFromSet{.file = "--set"};
 
 /// Enough of a text to recognise it by in a message.
 std::string shortened(const std::string& text) {
@@ -25,6 +24,8 @@ std::string shortened(const std::string& text) {
   return text.substr(0, end) + "…";
 }
 
+}  // namespace
+
 std::string described(const Node& node) {
   switch (node.kind) {
     case Node::Kind::Null: return "empty";
@@ -34,41 +35,6 @@ std::string described(const Node& node) {
   }
   return "something else";
 }
-
-tl::unexpected<Error> set_error(std::string_view assignment, std::string_view problem) {
-  return fail(Code::InvalidArgument, fmt::format("--set {}: {}", assignment, problem));
-}
-
-/// Only what starts like YAML's own syntax is read as such; anything else is the text it looks
-/// like, so that --set 'command=echo a: b' says what it says.
-Result<Node> set_value(std::string_view assignment, std::string_view text) {
-  const bool is_syntax = !text.empty() && std::string_view("[{\"'").find(text[0]) != text.npos;
-  if (is_syntax) {
-    Result<Node> value = parse(text, "--set");
-    if (!value) return set_error(assignment, value.error().message);
-    return value;
-  }
-  const bool is_null = text.empty() || text == "~" || text == "null";
-  return Node{.kind = is_null ? Node::Kind::Null : Node::Kind::Scalar,
-              .text = std::string(text),
-              .mark = kFromSet};
-}
-
-Node* find_member(Node& node, std::string_view key) {
-  for (auto& [name, value] : node.members) {
-    if (name == key) return &value;
-  }
-  return nullptr;
-}
-
-Node& find_or_add(Node& node, std::string_view key) {
-  if (Node* found = find_member(node, key)) return *found;
-  node.members.emplace_back(key, Node{.mark = kFromSet});
-  node.key_marks.push_back(kFromSet);
-  return node.members.back().second;
-}
-
-}  // namespace
 
 std::string to_string(const Mark& mark) {
   if (mark.line == 0) return mark.file;
@@ -94,7 +60,7 @@ Result<std::string> read_text_file(const std::string& path) {
     return fail(Code::InvalidArgument, fmt::format("'{}' is a folder, not a file", path));
   }
   std::ifstream file(path, std::ios::binary);
-  if (!file) return fail(Code::NotFound, fmt::format("cannot open the file '{}'", path));
+  if (!file) return fail(Code::InvalidArgument, fmt::format("cannot open the file '{}'", path));
   std::string text;
   std::string piece(std::size_t{64} << 10, '\0');
   while (file.read(piece.data(), static_cast<std::streamsize>(piece.size())) || file.gcount() > 0) {
@@ -110,27 +76,6 @@ Result<std::string> read_text_file(const std::string& path) {
 Result<Node> load(const std::string& path) {
   const std::string text = TRY(read_text_file(path));
   return parse(text, path);
-}
-
-Status set(Node& root, std::string_view assignment) {
-  const auto equals = assignment.find('=');
-  if (equals == std::string_view::npos) return set_error(assignment, "write <key>=<value>");
-  const std::string_view path = trim(assignment.substr(0, equals));
-  Node value = TRY(set_value(assignment, assignment.substr(equals + 1)));
-  Node* node = &root;
-  std::string_view walked = "the file";
-  for (const std::string_view key : split(path, '.')) {
-    if (key.empty()) return set_error(assignment, "the key has an empty part");
-    if (node->kind == Node::Kind::Null) node->kind = Node::Kind::Mapping;
-    if (node->kind != Node::Kind::Mapping) {
-      return set_error(assignment,
-                       fmt::format("'{}' is {}, not a mapping", walked, described(*node)));
-    }
-    node = &find_or_add(*node, key);
-    walked = path.substr(0, static_cast<std::size_t>(key.data() + key.size() - path.data()));
-  }
-  *node = std::move(value);
-  return Done{};
 }
 
 Result<std::string> as_text(const Node& node, std::string_view key) {

