@@ -8,8 +8,10 @@
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/parse.h"
-#include "cli/query.h"
+#include "cli/settings.h"
+#include "cli/word_file.h"
 #include "io/file.h"
+#include "wire/jmespath/jmespath.h"
 
 namespace berth::cli {
 namespace {
@@ -37,7 +39,7 @@ std::vector<std::string_view> verbs_of(std::span<const Command> commands, std::s
 }
 
 std::vector<std::string_view> first_words(std::span<const Command> commands) {
-  std::vector<std::string_view> words = {"version", "help"};
+  std::vector<std::string_view> words = {"help"};
   for (const Command& command : commands) words.push_back(split(command.words, ' ')[0]);
   return words;
 }
@@ -61,13 +63,25 @@ int unknown_command(const Console& console, std::span<const Command> commands,
 
 bool is_help(std::string_view word) { return word == "-h" || word == "--help" || word == "help"; }
 
+/// A flag's value; else the setting's; else what is there from the start.
+Result<std::string> chosen(const Arguments& arguments, const Place& place, std::string_view flag,
+                           std::string_view name, std::string_view otherwise) {
+  if (arguments.has(flag)) return arguments.get(flag);
+  const std::string kept = TRY(setting(place, name));
+  return kept.empty() ? std::string(otherwise) : kept;
+}
+
 Result<model::Workspace> scope_of(const Arguments& arguments, const Place& place) {
   model::Workspace workspace;
-  const std::string chosen = place.variable("BERTH_WORKSPACE");
-  workspace.name =
-      arguments.get("workspace-name", chosen.empty() ? model::kDefaultWorkspace : chosen);
-  workspace.resource_group = arguments.get("resource-group", model::kDefaultResourceGroup);
-  workspace.subscription = arguments.get("subscription", model::kDefaultSubscription);
+  const std::string variable = place.variable("BERTH_WORKSPACE");
+  workspace.name = !variable.empty() && !arguments.has("workspace-name")
+                       ? variable
+                       : TRY(chosen(arguments, place, "workspace-name", "defaults.workspace",
+                                    model::kDefaultWorkspace));
+  workspace.resource_group = TRY(
+      chosen(arguments, place, "resource-group", "defaults.group", model::kDefaultResourceGroup));
+  workspace.subscription = TRY(chosen(arguments, place, "subscription", "defaults.subscription",
+                                      model::kDefaultSubscription));
   for (const auto& name : {workspace.name, workspace.resource_group, workspace.subscription}) {
     if (is_resource_name(name)) continue;
     return fail(Code::InvalidArgument,
@@ -76,10 +90,17 @@ Result<model::Workspace> scope_of(const Arguments& arguments, const Place& place
   return workspace;
 }
 
-Result<OutputOptions> output_of(const Arguments& arguments) {
+Result<OutputOptions> output_of(const Arguments& arguments, const Place& place) {
   OutputOptions options{.query = arguments.get("query")};
-  if (arguments.has("query")) TRY(check_query(options.query));
-  if (arguments.has("output")) options.format = TRY(format_from(arguments.get("output")));
+  if (arguments.has("query")) {
+    const auto expression = wire::jmespath::compile(options.query);
+    if (!expression) {
+      return fail(Code::InvalidArgument,
+                  fmt::format("--query '{}': {}", options.query, expression.error().message));
+    }
+  }
+  const std::string format = TRY(chosen(arguments, place, "output", "core.output", ""));
+  if (!format.empty()) options.format = TRY(format_from(format));
   return options;
 }
 
@@ -128,14 +149,26 @@ std::string explained(const Error& error) {
   return fmt::format("{}: {}", error.target, error.message);
 }
 
+/// A command of `az ml` that is not there yet: whatever its flags are, the answer is the same.
+int not_yet(const Command& command, std::span<const std::string> words, const Console& console) {
+  if (std::ranges::any_of(words, is_help)) return console.out(command_help(command)) ? 0 : 1;
+  console.error(fmt::format("'berth {}' is not supported yet{}{}", command.words,
+                            command.details.empty() ? "" : "; ", command.details));
+  return 1;
+}
+
+/// As in `az`: 3 for what is not there, so that scripts can make it.
+int exit_status_of(const Error& error) { return error.code == Code::NotFound ? 3 : 1; }
+
 int run_words(const Command& command, std::span<const std::string> words, Console& console,
               const Result<Place>& place) {
+  if (command.run == nullptr) return not_yet(command, words, console);
   const auto arguments = parse(command, words);
   if (!arguments) return misused(console, command, arguments.error());
   if (arguments->has("help")) return console.out(command_help(command)) ? 0 : 1;
   console.only_errors = arguments->has("only-show-errors");
   console.verbose = arguments->has("verbose") || arguments->has("debug");
-  auto output = output_of(*arguments);
+  auto output = output_of(*arguments, place.value_or(Place()));
   if (!output) return misused(console, command, output.error());
   const Result<Place> who = place ? with_token(*arguments, *place) : place;
   const auto status = who ? run_command(command, *arguments, *who, console, std::move(*output))
@@ -144,24 +177,30 @@ int run_words(const Command& command, std::span<const std::string> words, Consol
   // As if SIGPIPE had ended us: whoever closed the pipe wants to hear nothing more.
   if (is_closed_pipe(status.error())) return 128 + SIGPIPE;
   console.error(explained(status.error()));
-  return 1;
+  return exit_status_of(status.error());
 }
 
 }  // namespace
 
 int run(std::span<const std::string> words, Console console, const Result<Place>& place) {
   const std::vector<Command> commands = all_commands();
+  // `az ml job show` arrives as `berth ml job show` where az is a wrapper for berth.
+  if (!words.empty() && words[0] == "ml") words = words.subspan(1);
   if (words.size() > 1 && words[0] == "help") {
     std::vector<std::string> asked(words.begin() + 1, words.end());
     asked.emplace_back("--help");
     return run(asked, std::move(console), place);
   }
   if (words.empty() || is_help(words[0])) return console.out(guide(commands)) ? 0 : 1;
-  if (words[0] == "version" || words[0] == "--version") {
+  if (words[0] == "--version" || words[0] == "-v") {
     return console.out(fmt::format("berth {}\n", kVersion)) ? 0 : 1;
   }
   if (const Command* command = find_command(commands, words)) {
-    return run_words(*command, words.subspan(split(command->words, ' ').size()), console, place);
+    const auto rest = words.subspan(split(command->words, ' ').size());
+    const bool is_verbatim = command->takes_rest || !place;
+    const auto expanded =
+        is_verbatim ? std::vector(rest.begin(), rest.end()) : with_files_read(rest, *place);
+    return run_words(*command, expanded, console, place);
   }
   if (!verbs_of(commands, words[0]).empty() && (words.size() == 1 || is_help(words[1]))) {
     return console.out(group_help(words[0], commands)) ? 0 : 1;

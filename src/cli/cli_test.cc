@@ -35,7 +35,8 @@ TEST_F(CliTest, AnUnknownCommandSuggestsTheNearest) {
 TEST_F(CliTest, WrongUsageIsStatusTwo) {
   EXPECT_EQ(berth({"job", "show", "--bogus"}), 2);
   EXPECT_EQ(berth({"job", "list", "-o", "xml"}), 2);
-  EXPECT_EQ(berth({"job", "list", "--query", "[?x]"}), 2);
+  EXPECT_EQ(berth({"job", "list", "--query", "[?x"}), 2);
+  EXPECT_NE(err().find("syntax error at character 4"), std::string::npos) << err();
   EXPECT_EQ(berth({"job", "create"}), 2);
   EXPECT_NE(err().find("'job create' needs the job's YAML file: -f FILE"), std::string::npos)
       << err();

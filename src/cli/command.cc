@@ -8,14 +8,17 @@ namespace {
 
 constexpr Flag kGlobalFlags[] = {
     {"-o,--output", Takes::Value, "FORMAT", "json, jsonc, yaml, yamlc, table, tsv or none"},
-    {"--query", Takes::Value, "QUERY", "print a part of the answer: name, a.b, [0], [].name"},
-    {"-w,--workspace-name", Takes::Value, "NAME", "the workspace ($BERTH_WORKSPACE, else default)"},
-    {"-g,--resource-group", Takes::Value, "NAME", "its resource group (berth)"},
-    {"--subscription", Takes::Value, "ID", "its subscription"},
+    {"--query", Takes::Value, "QUERY", "print a part of the answer (JMESPath): name, [].name"},
+    {"-w,--workspace-name", Takes::Value, "NAME",
+     "the workspace ('berth configure'; else default)"},
+    {"-g,--resource-group", Takes::Value, "NAME", "its resource group (likewise; else berth)"},
+    {"--subscription", Takes::Value, "ID", "its subscription (likewise)"},
     {"--token-file", Takes::Value, "FILE", "use the token in this file ($BERTH_TOKEN)"},
     {"--only-show-errors", Takes::Nothing, "", "no notes and no warnings"},
     {"--verbose", Takes::Nothing, "", "say on stderr what is asked of the server"},
     {"--debug", Takes::Nothing, "", "the same as --verbose"},
+    {"--acquire-policy-token", Takes::Nothing, "", "accepted: nobody asks for one"},
+    {"--change-reference", Takes::Value, "ID", "accepted"},
     {"-h,--help", Takes::Nothing, "", "this text"},
 };
 
@@ -56,7 +59,8 @@ std::vector<Command> all_commands() {
   for (const auto group :
        {run_commands(), job_commands(), compute_commands(), data_commands(), environment_commands(),
         workspace_commands(), datastore_commands(), site_commands(), node_commands(),
-        user_commands(), role_commands(), audit_commands(), server_commands()}) {
+        user_commands(), role_commands(), audit_commands(), server_commands(), configure_commands(),
+        account_commands(), group_commands(), extension_commands(), absent_commands()}) {
     commands.insert(commands.end(), group.begin(), group.end());
   }
   return commands;

@@ -18,6 +18,7 @@ namespace berth::cli {
 enum class Takes {
   Nothing,   ///< A switch.
   Value,     ///< One; the last one given counts.
+  Maybe,     ///< One or none: --list-defaults, --list-defaults true.
   EachTime,  ///< One each time it is given: --env A=1 --env B=2.
   Several,   ///< All words up to the next flag: --set a=1 b=2.
 };
@@ -57,7 +58,7 @@ struct Context {
   Status print(const Answer& answer) const;
 };
 
-/// One command. `run` returns the exit status.
+/// One command. `run` returns the exit status; without one, the command is known but not there yet.
 struct Command {
   std::string_view words;     ///< As typed: "job create".
   std::string_view summary;   ///< One line.
@@ -91,5 +92,11 @@ std::span<const Command> user_commands();
 std::span<const Command> role_commands();
 std::span<const Command> audit_commands();
 std::span<const Command> server_commands();
+// What scripts written for `az` also say:
+std::span<const Command> configure_commands();
+std::span<const Command> account_commands();
+std::span<const Command> group_commands();
+std::span<const Command> extension_commands();
+std::span<const Command> absent_commands();
 
 }  // namespace berth::cli

@@ -109,7 +109,7 @@ TEST_F(ComputeCommands, WaitsForTheEndUnlessToldNotTo) {
 TEST_F(ComputeCommands, NothingIsDeletedWithoutAnAnswer) {
   EXPECT_EQ(berth({"compute", "delete", "-n", "cpu"}), 1);
   EXPECT_NE(err().find("-y says yes"), std::string::npos) << err();
-  EXPECT_EQ(berth({"compute", "delete", "-n", "missing", "-y"}), 1);
+  EXPECT_EQ(berth({"compute", "delete", "-n", "missing", "-y"}), 3);
   EXPECT_EQ(asked(), (std::vector<std::string>{"GET cpu", "GET missing"}));
 }
 

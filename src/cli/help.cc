@@ -51,6 +51,7 @@ std::string flag_text(const Flag& flag) {
     text += name;
   }
   if (flag.takes == Takes::Nothing) return text;
+  if (flag.takes == Takes::Maybe) return fmt::format("{} [{}]", text, flag.value);
   text += " " + std::string(flag.value);
   return flag.takes == Takes::Value ? text : text + "…";
 }
@@ -70,6 +71,7 @@ bool is_below(std::string_view words, std::string_view group) {
 std::string guide(std::span<const Command> commands) {
   std::vector<Line> lines;
   for (const Command& command : commands) {
+    if (command.run == nullptr) continue;
     const std::size_t space = command.words.find(' ');
     if (space == std::string_view::npos) {
       lines.push_back({std::string(command.words), std::string(command.summary)});
@@ -83,7 +85,6 @@ std::string guide(std::span<const Command> commands) {
       lines.push_back({group, verb});
     }
   }
-  lines.push_back({"version", "which version this is"});
   return std::string(kGuide) + lines_text(lines) +
          "\nberth COMMAND --help tells more; groups, verbs and flags are those of `az ml`.\n"
          "berth server runs a server in front, for service managers and for watching.\n";

@@ -22,6 +22,7 @@ void add_flag(CLI::App& app, const Flag& flag, Values& values) {
   switch (flag.takes) {
     case Takes::Several: option->expected(1, -1); break;
     case Takes::EachTime: option->allow_extra_args(false); break;
+    case Takes::Maybe: option->expected(0, 1)->default_str("true"); break;
     default:
       option->expected(1)->allow_extra_args(false);
       option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
@@ -50,6 +51,22 @@ tl::unexpected<Error> unknown_word(const Command& command, const std::string& wo
   return fail(Code::InvalidArgument,
               fmt::format("'{}' is not a flag of '{}'{}", flag, command.words,
                           near ? fmt::format("; did you mean '{}'?", *near) : ""));
+}
+
+/// Python's argparse, and so `az`, takes the beginning of a flag for all of it when only one begins
+/// so: --endpoint for --endpoint-name.
+Result<std::string> unabbreviated(const Command& command, const std::string& word) {
+  const std::string flag = word.substr(0, word.find('='));
+  if (!flag.starts_with("--") || flag.size() < 4) return word;
+  std::vector<std::string_view> matching;
+  for (const std::string_view known : known_flags(command)) {
+    if (known == flag) return word;
+    if (known.starts_with(flag)) matching.push_back(known);
+  }
+  if (matching.empty()) return word;
+  if (matching.size() == 1) return std::string(matching[0]) + word.substr(flag.size());
+  return fail(Code::InvalidArgument,
+              fmt::format("'{}' could be {}", flag, fmt::join(matching, " or ")));
 }
 
 Status check_required(const Command& command, const Arguments& arguments) {
@@ -84,6 +101,9 @@ Status run_parser(CLI::App& app, std::vector<std::string> words) {
 Result<Arguments> parse(const Command& command, std::span<const std::string> words) {
   Arguments arguments;
   std::vector<std::string> ours(words.begin(), words.end());
+  if (!command.takes_rest) {
+    for (std::string& word : ours) word = TRY(unabbreviated(command, word));
+  }
   if (command.takes_rest) {
     const auto dashes = std::ranges::find(ours, "--");
     if (dashes != ours.end()) arguments.rest.assign(dashes + 1, ours.end());

@@ -29,7 +29,7 @@ Result<IgnoreRules> read_rules(const std::string& folder) {
 Result<Snapshot> snapshot_of_file(const fs::path& path) {
   std::error_code failed;
   const std::uint64_t size = fs::file_size(path, failed);
-  if (failed) return fail(Code::NotFound, fmt::format("cannot read '{}'", path.string()));
+  if (failed) return fail(Code::InvalidArgument, fmt::format("cannot read '{}'", path.string()));
   return Snapshot{
       .files = {{.path = path.filename().string(), .source = path.string(), .size = size}},
       .bytes = size};
@@ -90,7 +90,7 @@ Result<Snapshot> take_snapshot(const std::string& path, const SnapshotLimits& li
   std::error_code failed;
   if (fs::is_regular_file(path, failed)) return snapshot_of_file(path);
   if (!fs::is_directory(path, failed)) {
-    return fail(Code::NotFound, fmt::format("there is no file or folder '{}'", path));
+    return fail(Code::InvalidArgument, fmt::format("there is no file or folder '{}'", path));
   }
   const IgnoreRules rules = TRY(read_rules(path));
   std::vector<std::string> skipped;

@@ -258,7 +258,7 @@ def test_deleting_a_cluster_cancels_its_work_or_is_refused(berth):
     assert berth.status_of("later") == "Canceled"
     assert berth.ok("compute", "list", "-o", "json").json == []
     eventually(lambda: not list((berth.home / "nodes").glob("pool-*")), what="the nodes' directories to go")
-    assert berth.fails("compute", "show", "-n", "pool").err
+    assert berth.fails("compute", "show", "-n", "pool", code=3).err
 
 
 def test_gangs_start_whole_and_small_jobs_do_not_delay_them(berth):

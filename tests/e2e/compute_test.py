@@ -80,7 +80,7 @@ def test_made_by_flags_shown_changed_listed_and_deleted(berth):
     assert "-y" in berth.fails("compute", "delete", "-n", "pool").err
     berth.ok("compute", "delete", "-n", "pool", "-y")
     check_nothing_is_there(berth)
-    assert "pool" in berth.fails("compute", "show", "pool").err
+    assert "pool" in berth.fails("compute", "show", "pool", code=3).err
 
 
 def test_made_by_a_file_and_shown_as_one(berth):
@@ -354,7 +354,7 @@ def test_a_node_preempted_by_hand_gives_its_job_back(berth):
     assert first not in [node["nodeId"] for node in nodes if node["nodeState"] == "running"]
     open_gate()
     berth.wait("j", "Completed")
-    assert "nobody" in berth.fails("node", "preempt", "nobody").err
+    assert "nobody" in berth.fails("node", "preempt", "nobody", code=3).err
 
 
 def test_run_on_a_cluster(berth):

@@ -78,8 +78,8 @@ class Berth:
         self.said = []  # What every command printed: words, stdout, stderr.
         Berth.made.append(self)
         self.environment = {name: value for name, value in os.environ.items()
-                            if not name.startswith(("BERTH_", "AZUREML_", "MLFLOW_", "PYTEST_"))}
-        self.environment |= {"BERTH_HOME": str(home), "NO_COLOR": "1"}
+                            if not name.startswith(("BERTH_", "AZURE", "MLFLOW_", "PYTEST_"))}
+        self.environment |= {"BERTH_HOME": str(home), "BERTH_CONFIG_DIR": f"{folder}/config", "NO_COLOR": "1"}
         if SANITIZED:  # Supervisors have no stderr to report to.
             for name in ("ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"):
                 before = self.environment.get(name, "")
