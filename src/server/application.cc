@@ -8,8 +8,7 @@
 #include "base/text.h"
 #include "server/blob_access.h"
 #include "server/control_plane.h"
-#include "server/signer.h"
-#include "server/user_token.h"
+#include "server/identification.h"
 #include "wire/arm/error.h"
 
 namespace berth::server {
@@ -25,11 +24,6 @@ constexpr Rate kGuesses{.at_once = 2000, .per_second = 20};
 
 bool is_signed(const io::RequestHead& head) {
   return head.query.starts_with("sig=") || head.query.find("&sig=") != std::string::npos;
-}
-
-std::string_view bearer_token(const io::RequestHead& head) {
-  const std::string_view value = io::header(head.headers, "Authorization");
-  return starts_with_ignoring_case(value, "Bearer ") ? trim(value.substr(7)) : std::string_view();
 }
 
 /// Nodes come by the address that their site was given: through a port that is forwarded, say.
@@ -80,35 +74,8 @@ Status Application::check_origin(const io::RequestHead& head) const {
   return Done{};
 }
 
-Principal Application::identify(const io::RequestHead& head) const {
-  const std::string_view token = bearer_token(head);
-  if (token.empty()) return {};
-  if (equal_in_constant_time(token, parts_.owner_token)) {
-    return {.kind = Principal::Kind::Owner, .name = "owner"};
-  }
-  const core::State& state = parts_.services.plane.state();
-  const WallTime now = parts_.services.clock.now().wall;
-  if (const model::Token* user = find_token(state.access, token, now)) {
-    return {.kind = Principal::Kind::User,
-            .name = state.access.users.at(user->user).name,
-            .user = user->user,
-            .token = user->id,
-            .issued_at = user->created_at,
-            .only_in = user->workspace};
-  }
-  const Signer& signer = parts_.services.signer;
-  if (const auto node = signer.check_node_token(token)) {
-    return {.kind = Principal::Kind::Node, .name = "node " + node->text, .node = *node};
-  }
-  if (const auto job = signer.check_job_token(token)) {
-    Principal principal{.kind = Principal::Kind::Job,
-                        .name = "job " + job->job.name,
-                        .job = job->job,
-                        .attempt = job->attempt};
-    // Dead with the attempt: what is not running has no rights.
-    if (is_current(state, principal, now)) return principal;
-  }
-  return {};
+Principal Application::identify(const io::RequestHead& head, const Route* route) const {
+  return server::identify(shown_token(head, route), route, parts_.owner_token, parts_.services);
 }
 
 /// A workspace that is not there is nowhere in particular: only who may act everywhere learns that.
@@ -140,7 +107,7 @@ Result<Principal> Application::show_in(const io::RequestHead& head, const Match&
     principal = TRY(admit_blob(head, match, parts_.services));
   } else if (is_stranger) {
     return fail(Code::Unauthenticated,
-                bearer_token(head).empty()
+                shown_token(head, match.route).empty()
                     ? "this needs a bearer token; the owner's is in owner.token of the state "
                       "directory"
                     : "the bearer token is not valid here");
@@ -167,8 +134,8 @@ io::Admission Application::turn_away(const io::RequestHead& head, const Route* r
                                      const Error& error, const Principal& principal) {
   const bool is_blob = route != nullptr && route->permission.kind == Permission::Kind::Signature;
   io::Reply reply = is_blob ? blob_error_reply(error) : error_reply(error);
-  const bool is_guess =
-      principal.kind == Principal::Kind::Nobody && (!bearer_token(head).empty() || is_signed(head));
+  const bool is_guess = principal.kind == Principal::Kind::Nobody &&
+                        (!shown_token(head, route).empty() || is_signed(head));
   // Only who has nothing good to show is slowed down: a victim's own token goes on working.
   if (is_guess && !guesses_.pass(head.peer, parts_.services.clock.now().mono)) {
     reply = {.status = 429,
@@ -185,7 +152,7 @@ io::Admission Application::admit(const io::RequestHead& head) {
     return turn_away(head, nullptr, origin.error(), {});
   }
   const Result<Match> match = table_.find(head.method, head.path);
-  const Principal bearer = identify(head);
+  const Principal bearer = identify(head, match ? match->route : nullptr);
   if (!match) {
     // A stranger does not learn which paths exist.
     const bool is_stranger = bearer.kind == Principal::Kind::Nobody;
@@ -235,7 +202,7 @@ void Application::attempt(const std::shared_ptr<Exchange>& exchange) {
         {Code::Unavailable, "the disk is slow and too many changes wait for it; try again"}));
   }
   // Again: much may have changed while the body came in.
-  const Principal bearer = identify(request.head);
+  const Principal bearer = identify(request.head, match->route);
   Result<Principal> principal = show_in(request.head, *match, bearer);
   if (!principal) {
     io::Admission refusal = turn_away(request.head, match->route, principal.error(), bearer);

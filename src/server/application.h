@@ -34,7 +34,7 @@ class Application final : public io::HttpHandler {
 
  private:
   Status check_origin(const io::RequestHead& head) const;
-  Principal identify(const io::RequestHead& head) const;
+  Principal identify(const io::RequestHead& head, const Route* route) const;
   Result<Principal> show_in(const io::RequestHead& head, const Match& match,
                             const Principal& bearer) const;
   Asked asked_of(const Match& match) const;

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// Run history: the second API of Azure ML, from which its Python client streams and downloads.
+// Run history: the second API of Azure ML, with which its Python client streams, downloads,
+// archives and edits jobs.
 #include "base/text.h"
 #include "server/control_plane.h"
 #include "server/log_store.h"
 #include "server/route.h"
 #include "server/signer.h"
+#include "wire/arm/resource.h"
+#include "wire/arm/run.h"
 
 namespace berth::server {
 namespace {
 
+namespace arm = wire::arm;
 namespace json = boost::json;
 using model::Job;
 
 constexpr auto kLogAddressLifetime = std::chrono::hours(6);
 constexpr const char* kLogName = "user_logs/std_log.txt";
 
-json::value time_or_null(const std::optional<WallTime>& time) {
-  return time ? json::value(to_iso8601(*time)) : json::value(nullptr);
-}
-
-json::object to_object(const std::map<std::string, std::string>& map) {
-  json::object object;
-  for (const auto& [key, value] : map) object[key] = value;
-  return object;
-}
-
-json::value error_of(const Job& job) {
-  if (!job.error) return nullptr;
-  return {{"error", {{"code", job.error->code}, {"message", job.error->message}}}};
+/// The job of the address; some name its experiment too, which must then be the right one.
+Result<Job> job_of(const Call& call) {
+  Job job = TRY(call.services.plane.job({call.workspace->id, call.parameter("name")}));
+  const auto experiment = call.parameters.find("experiment");
+  const bool is_there = experiment == call.parameters.end() ||
+                        equals_ignoring_case(experiment->second, job.spec.experiment_name);
+  if (is_there) return job;
+  return fail(Code::NotFound,
+              fmt::format("no job '{}' in experiment '{}'", job.key.name, experiment->second));
 }
 
 /// Signed for this one blob: the client fetches it without a token.
@@ -46,32 +46,12 @@ Result<json::object> log_files(const Call& call, const Job& job) {
                              blob.container, percent_encode(blob.path, true), signature)}};
 }
 
-json::object run_of(const Job& job) {
-  return {{"runId", job.key.name},
-          {"rootRunId", job.key.name},
-          {"parentRunId", job.spec.parent_job_name.empty() ? json::value(nullptr)
-                                                           : json::value(job.spec.parent_job_name)},
-          {"status", boost::describe::enum_to_string(job.status, "Unknown")},
-          {"createdUtc", to_iso8601(job.created_at)},
-          {"startTimeUtc", time_or_null(job.started_at)},
-          {"endTimeUtc", time_or_null(job.ended_at)},
-          {"target", job.spec.compute},
-          {"properties", to_object(job.properties)},
-          {"error", error_of(job)}};
-}
+Result<io::Reply> get(Call& call) { return json_reply(200, arm::run_json(TRY(job_of(call)))); }
 
 Result<io::Reply> details(Call& call) {
-  const Job job = TRY(call.services.plane.job({call.workspace->id, call.parameter("name")}));
-  json::object run = run_of(job);
-  json::array warnings;
-  for (const std::string& warning : job.warnings) {
-    warnings.push_back({{"source", "Berth"}, {"message", warning}});
-  }
-  run["warnings"] = std::move(warnings);
+  const Job job = TRY(job_of(call));
+  json::object run = arm::run_json(job);
   run["logFiles"] = TRY(log_files(call, job));
-  run["inputDatasets"] = json::array();
-  run["outputDatasets"] = json::array();
-  run["services"] = json::object();
   return json_reply(200, run);
 }
 
@@ -82,24 +62,54 @@ Result<io::Reply> run_data(Call& call) {
     return fail(Code::InvalidArgument, "expected the name of a job", "runId");
   }
   const Job job = TRY(call.services.plane.job({call.workspace->id, std::string(id->get_string())}));
-  json::object run = run_of(job);
-  run["displayName"] = job.display_name;
-  run["description"] = job.description;
-  run["tags"] = to_object(job.tags);
-  run["runType"] = "azureml.scriptrun";
-  run["dataContainerId"] = "dcid." + job.key.name;
-  run["inputs"] = json::object();
-  run["outputs"] = json::object();
-  return json_reply(200, {{"runMetadata", std::move(run)}});
+  return json_reply(200, {{"runMetadata", arm::run_json(job)}});
+}
+
+/// Jobs that name this one as their parent are made by sweeps and pipelines, which do not run yet.
+Result<io::Reply> children(Call& call) {
+  TRY(job_of(call));
+  return json_reply(200, arm::page({}));
+}
+
+/// Interactive services of a node of the job: none are offered yet.
+Result<io::Reply> service_instances(Call& call) {
+  TRY(job_of(call));
+  return json_reply(200, {{"instances", json::object()}});
+}
+
+/// What people may change about a job at any time. The work it does stays as it is.
+Result<io::Reply> patch(Call& call) {
+  const arm::RunChanges changes = TRY(arm::run_changes_from_json(TRY(json_body(call))));
+  Job job = TRY(job_of(call));
+  if (changes.display_name) job.display_name = *changes.display_name;
+  if (changes.description) job.description = *changes.description;
+  if (changes.is_archived) job.is_archived = *changes.is_archived;
+  for (const auto& [name, value] : changes.tags) job.tags[name] = value;
+  for (const auto& [name, value] : changes.properties) job.properties[name] = value;
+  return json_reply(200, arm::run_json(TRY(call.services.plane.submit(std::move(job))).job));
 }
 
 constexpr Permission kRead = {Permission::Kind::Action,
                               "Microsoft.MachineLearningServices/workspaces/jobs/read"};
+constexpr Permission kWrite = {Permission::Kind::Action,
+                               "Microsoft.MachineLearningServices/workspaces/jobs/write"};
 
 constexpr Permission kReadOne = {.action = kRead.action, .is_for_own_job = true};
 
+constexpr const char* kRun = "/history/v1.0/W/runs/{name}";
+constexpr const char* kRunOfExperiment = "/history/v1.0/W/experiments/{experiment}/runs/{name}";
+
 constexpr Route kRoutes[] = {
+    {"GET", kRun, kReadOne, BodyKind::None, get},
+    {"PATCH", kRun, kWrite, BodyKind::Json, patch},
     {"GET", "/history/v1.0/W/runs/{name}/details", kReadOne, BodyKind::None, details},
+    {"GET", "/history/v1.0/W/runs/{name}/children", kRead, BodyKind::None, children},
+    {"GET", "/history/v1.0/W/runs/{name}/serviceinstances/{node}", kRead, BodyKind::None,
+     service_instances},
+    {"GET", kRunOfExperiment, kReadOne, BodyKind::None, get},
+    {"PATCH", kRunOfExperiment, kWrite, BodyKind::Json, patch},
+    {"GET", "/history/v1.0/W/experiments/{experiment}/runs/{name}/details", kReadOne,
+     BodyKind::None, details},
     {"POST", "/history/v1.0/W/rundata", kRead, BodyKind::Json, run_data},
 };
 

@@ -47,6 +47,9 @@ bool allows(const core::State& state, const Principal& principal, const Asked& a
   const Permission::Kind kind = asked.permission.kind;
   if (kind == Permission::Kind::Public) return true;
   if (kind == Permission::Kind::Node) return principal.kind == Principal::Kind::Node;
+  if (kind == Permission::Kind::Identity) {
+    return principal.kind == Principal::Kind::Owner || principal.kind == Principal::Kind::User;
+  }
   switch (principal.kind) {
     case Principal::Kind::Owner: return true;
     case Principal::Kind::User: return user_may(state, principal, asked);

@@ -41,6 +41,7 @@ struct Permission {
     Action,     ///< A bearer token whose holder may do `action`.
     Node,       ///< A node's own token.
     Signature,  ///< A signed URL, or a bearer token as for Action.
+    Identity,   ///< The owner's or a user's own token, in the header of managed identities.
   };
   enum class Scope {
     Address,    ///< In the workspace that the address names; without one, in the installation.

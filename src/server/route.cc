@@ -178,11 +178,27 @@ Result<Match> RouteTable::find(std::string_view method, std::string_view encoded
 
 std::vector<Route> all_routes() {
   std::vector<Route> all;
-  for (const auto routes :
-       {workspace_routes(), job_routes(), compute_routes(), location_routes(), asset_routes(),
-        datastore_routes(), blob_routes(), history_routes(), discovery_routes(), node_routes(),
-        site_routes(), usage_routes(), berth_routes(), access_routes(), role_routes(),
-        audit_routes(), workspace_service_routes(), absent_routes(), operation_list_routes()}) {
+  for (const auto routes : {workspace_routes(),
+                            job_routes(),
+                            compute_routes(),
+                            location_routes(),
+                            asset_routes(),
+                            datastore_routes(),
+                            blob_routes(),
+                            history_routes(),
+                            resolve_routes(),
+                            discovery_routes(),
+                            identity_routes(),
+                            node_routes(),
+                            site_routes(),
+                            usage_routes(),
+                            berth_routes(),
+                            access_routes(),
+                            role_routes(),
+                            audit_routes(),
+                            workspace_service_routes(),
+                            absent_routes(),
+                            operation_list_routes()}) {
     all.insert(all.end(), routes.begin(), routes.end());
   }
   return all;

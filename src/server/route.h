@@ -45,7 +45,9 @@ std::span<const Route> absent_routes();          ///< Collections that Berth doe
 std::span<const Route> operation_list_routes();  ///< What roles may name.
 std::span<const Route> blob_routes();
 std::span<const Route> history_routes();  ///< Run history, as the Python SDK streams and downloads.
+std::span<const Route> resolve_routes();  ///< Where the bytes of assets and outputs lie.
 std::span<const Route> discovery_routes();  ///< Health, cloud metadata, discovery.
+std::span<const Route> identity_routes();   ///< Tokens for Azure's credential classes.
 std::span<const Route> node_routes();       ///< The channel nodes dial.
 std::span<const Route> usage_routes();      ///< /berth/v1: what was used of clusters.
 std::span<const Route> site_routes();       ///< /berth/v1: sites and nodes.

@@ -193,4 +193,8 @@ std::optional<model::NodeId> Signer::check_node_token(std::string_view token) co
   return model::NodeId{std::string(node)};
 }
 
+std::string Signer::derived_key(std::string_view purpose) const {
+  return hmac_sha256(key_, canonical({"key", purpose}));
+}
+
 }  // namespace berth::server

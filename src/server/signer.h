@@ -58,6 +58,9 @@ class Signer {
   std::string node_token(const model::NodeId& node) const;
   std::optional<model::NodeId> check_node_token(std::string_view token) const;
 
+  /// A key for one purpose: what is signed with it is good for nothing else.
+  std::string derived_key(std::string_view purpose) const;
+
  private:
   std::string key_;
 };

@@ -70,7 +70,9 @@ Result<std::map<std::string, std::string>> Fields::text_map(std::string_view key
   const std::optional<Fields> members = TRY(fields(key));
   if (!members) return map;
   for (const auto& [name, value] : members->object()) {
-    if (!value.is_null()) map[std::string(name)] = TRY(members->text(name));
+    if (value.is_null()) continue;
+    const bool is_plain = value.is_number() || value.is_bool();
+    map[std::string(name)] = is_plain ? json::serialize(value) : TRY(members->text(name));
   }
   return map;
 }

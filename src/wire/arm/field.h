@@ -33,7 +33,8 @@ class Fields {
   Result<std::string> required_text(std::string_view key) const;
   Result<bool> boolean(std::string_view key, bool fallback) const;
   Result<std::int64_t> integer(std::string_view key, std::int64_t fallback) const;
-  /// Empty when absent; a value that is null is left out.
+  /// Empty when absent. A value that is null is left out; clients of loosely typed languages send
+  /// numbers and truth values, which are taken as they are written.
   Result<std::map<std::string, std::string>> text_map(std::string_view key) const;
   Result<std::optional<Fields>> fields(std::string_view key) const;
   /// An object as it stands; empty when absent.

@@ -192,13 +192,20 @@ TEST(JobJson, TheComputeMayBeWrittenInEveryWay) {
   EXPECT_EQ(compute_of(nullptr), "");
 }
 
+TEST(JobJson, NumbersAndTruthValuesInMapsOfTextAreTakenAsTheyAreWritten) {
+  const Result<model::Job> job =
+      job_from_json(body_with("tags", {{"a", 1}, {"b", true}, {"c", nullptr}, {"d", "x"}}));
+  ASSERT_TRUE(job);
+  EXPECT_EQ(job->tags, (std::map<std::string, std::string>{{"a", "1"}, {"b", "true"}, {"d", "x"}}));
+}
+
 TEST(JobJson, AFieldOfTheWrongTypeIsNamed) {
   EXPECT_EQ(refusal_of(json::value("x")).code, Code::InvalidArgument);
   EXPECT_EQ(refusal_of(json::object()).target, "properties");
   EXPECT_EQ(refusal_of(body_with("command", 5)).target, "properties.command");
   EXPECT_EQ(refusal_of(body_with("command", "")).target, "properties.command");
   EXPECT_EQ(refusal_of(body_with("tags", "x")).target, "properties.tags");
-  EXPECT_EQ(refusal_of(body_with("tags", {{"a", 1}})).target, "properties.tags.a");
+  EXPECT_EQ(refusal_of(body_with("tags", {{"a", json::array{1}}})).target, "properties.tags.a");
   EXPECT_EQ(refusal_of(body_with("limits", {{"timeout", "soon"}})).target,
             "properties.limits.timeout");
   EXPECT_EQ(refusal_of(body_with("limits", {{"timeout", "PT0S"}})).target,
