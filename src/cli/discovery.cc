@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "base/own_variable.h"
 #include "base/record.h"
 #include "base/text.h"
 #include "io/file.h"
@@ -118,7 +119,11 @@ Status spawn_server(const Place& place, const std::string& log_path) {
   const std::string fd = std::to_string(report.writing.get());
   const std::string program = TRY(io::own_executable());
   std::map<std::string, std::string> environment = place.environment;
-  environment.erase("BERTH_TOKEN");  // A user's, and no business of the server and its jobs.
+  // A user's tokens are no business of the server and its jobs; what else is ours it may need.
+  std::erase_if(environment, [](const auto& variable) {
+    return is_own_variable(variable.first) &&
+           (!variable.first.starts_with("BERTH_") || variable.first == "BERTH_TOKEN");
+  });
   TRY(io::spawn(
       {.command = {program, "server", "--home", place.home, "--background", "--ready-fd", fd},
        .environment = std::move(environment),

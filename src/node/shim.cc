@@ -17,6 +17,7 @@
 #include <ctime>
 
 #include "base/clock.h"
+#include "base/own_variable.h"
 #include "base/text.h"
 #include "io/cgroup.h"
 #include "node/attempt_files.h"
@@ -42,7 +43,7 @@ std::map<std::string, std::string> job_environment(const AttemptPaths& paths, co
                                                    const std::optional<JobUser>& user) {
   static const auto base = [] {
     std::map<std::string, std::string> own = io::current_environment();
-    std::erase_if(own, [](const auto& each) { return each.first.starts_with("BERTH_"); });
+    std::erase_if(own, [](const auto& each) { return is_own_variable(each.first); });
     own.try_emplace("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
     return own;
   }();

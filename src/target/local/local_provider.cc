@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "base/log.h"
+#include "base/own_variable.h"
 #include "base/record.h"
 #include "base/text.h"
 #include "io/file.h"
@@ -53,8 +54,7 @@ Status write_token(const NodePaths& paths, const std::string& token) {
 
 std::map<std::string, std::string> agent_environment() {
   std::map<std::string, std::string> environment = io::current_environment();
-  std::erase_if(environment,
-                [](const auto& variable) { return variable.first.starts_with("BERTH_"); });
+  std::erase_if(environment, [](const auto& variable) { return is_own_variable(variable.first); });
   return environment;
 }
 
