@@ -117,7 +117,13 @@ Result<io::Reply> list_containers(Call& call) {
 
 // ---- Versions ----------------------------------------------------------------------------------
 
+/// What clients ask for who want the version of a component that is used when none is named.
+constexpr const char* kDefaultVersion = "azureml_default";
+
 Result<std::optional<Asset>> find_version(const Call& call, AssetKind kind) {
+  if (kind == AssetKind::Component && call.parameter("version") == kDefaultVersion) {
+    return call.services.store.latest_asset(call.workspace->id, kind, call.parameter("name"));
+  }
   return call.services.store.asset(call.workspace->id, kind, call.parameter("name"),
                                    call.parameter("version"));
 }

@@ -97,7 +97,10 @@ def test_sizes_and_usages(ml):
     small = sizes["standard_ds1_v2"]
     assert field(small, "v_cp_us", "vCPUs") == 1 and field(small, "memory_gb", "memoryGB") > 0
     usages = list(ml.compute.list_usage())
-    assert usages and all(each.limit >= 0 and each.current_value >= 0 and each.name.value for each in usages)
+    assert usages
+    for each in usages:
+        name = each.name if isinstance(each.name, dict) else vars(each.name)
+        assert name["value"] and each.limit >= 0 and field(each, "current_value", "currentValue") >= 0
 
 
 def test_what_is_wrong_with_a_cluster_is_said(ml):
