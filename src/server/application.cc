@@ -26,6 +26,14 @@ bool is_signed(const io::RequestHead& head) {
   return head.query.starts_with("sig=") || head.query.find("&sig=") != std::string::npos;
 }
 
+std::string_view what_is_wanted(const io::RequestHead& head, const Route& route) {
+  if (!shown_token(head, &route).empty()) return "the token is not valid here";
+  if (route.permission.kind == Permission::Kind::Identity) {
+    return "this needs your token in the header X-IDENTITY-HEADER; 'berth env' sets it";
+  }
+  return "this needs a bearer token; the owner's is in owner.token of the state directory";
+}
+
 /// Nodes come by the address that their site was given: through a port that is forwarded, say.
 bool is_address_of_a_site(const core::State& state, std::string_view authority) {
   return std::ranges::any_of(state.sites, [&](const auto& entry) {
@@ -106,11 +114,7 @@ Result<Principal> Application::show_in(const io::RequestHead& head, const Match&
       bearer.kind != Principal::Kind::Owner) {
     principal = TRY(admit_blob(head, match, parts_.services));
   } else if (is_stranger) {
-    return fail(Code::Unauthenticated,
-                shown_token(head, match.route).empty()
-                    ? "this needs a bearer token; the owner's is in owner.token of the state "
-                      "directory"
-                    : "the bearer token is not valid here");
+    return fail(Code::Unauthenticated, std::string(what_is_wanted(head, *match.route)));
   }
   if (allows(parts_.services.plane.state(), principal, asked_of(match))) return principal;
   const std::string why =

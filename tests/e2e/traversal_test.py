@@ -37,6 +37,9 @@ PARAMETERS = [
 OURS = [
     ("GET", "/berth/v1/sites/{}"), ("PUT", "/berth/v1/sites/{}"), ("DELETE", "/berth/v1/sites/{}"),
     ("POST", "/berth/v1/nodes/{}/preempt"),
+    ("GET", f"/history/v1.0{WORKSPACE}/runs/{{}}/details"), ("PATCH", f"/history/v1.0{WORKSPACE}/runs/{{}}"),
+    ("PATCH", f"/history/v1.0{WORKSPACE}/experiments/{{}}/runs/r"),
+    ("GET", f"/history/v1.0{WORKSPACE}/runs/r/serviceinstances/{{}}"),
     ("GET", "/subscriptions/s/providers/Microsoft.MachineLearningServices/locations/{}/usages"),
 ]
 BODIES = {"jobs": {"properties": {"jobType": "Command", "command": "true", "environmentId": "azureml:x:1"}},

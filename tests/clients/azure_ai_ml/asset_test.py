@@ -2,10 +2,10 @@
 """Data, environments, components, models, code: versions, labels, latest, lists, archive, download."""
 
 import pytest
-from azure.ai.ml import Input, Output, command, load_component
+from azure.ai.ml import Input, load_component
 from azure.ai.ml.constants import ListViewType
 from azure.ai.ml.entities import Data, Environment, Model
-from azure.core.exceptions import HttpResponseError, ResourceExistsError, ResourceNotFoundError
+from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
 
 from harness import WORKSPACE
 
@@ -69,7 +69,7 @@ def test_archived_versions_and_assets_leave_the_lists(ml, folder):
 
 def test_a_version_never_changes(ml, folder):
     ml.data.create_or_update(Data(name="rows", version="1", path=folder("rows", {"a.csv": "1"}), type="uri_folder"))
-    with pytest.raises((HttpResponseError, Exception), match="exist") as caught:
+    with pytest.raises(Exception, match="exist") as caught:  # The client has words of its own for a 409.
         ml.data.create_or_update(Data(name="rows", version="1", path=folder("rows2", {"a.csv": "2"}), type="uri_folder"))
     assert "other content" in str(caught.value) or "already exist" in str(caught.value).lower()
     again = ml.data.get("rows", version="1")

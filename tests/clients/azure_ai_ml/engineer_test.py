@@ -3,11 +3,11 @@
 
 import pytest
 from azure.ai.ml import command
-from azure.ai.ml.entities import AmlCompute, ComputeInstance, KubernetesCompute, Workspace
+from azure.ai.ml.entities import AmlCompute, ComputeInstance, KubernetesCompute
 from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
 
-from conftest import SUBSCRIPTION, make_client
 from harness import WORKSPACE, eventually
+from pointing import make_client
 
 
 def cluster(name, **keys):

@@ -11,8 +11,8 @@ import pytest
 from azure.core.exceptions import ClientAuthenticationError, HttpResponseError
 from azure.identity import DefaultAzureCredential, ManagedIdentityCredential
 
-from conftest import make_client, shell_environment
 from harness import BINARY, eventually
+from pointing import make_client, shell_environment
 
 
 def claims_of(token):

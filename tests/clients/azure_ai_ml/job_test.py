@@ -1,17 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Jobs as the client submits, follows, changes and ends them."""
 
-import uuid
-
 import pytest
 from azure.ai.ml import Input, Output, command, dsl, load_job, spark
 from azure.ai.ml.constants import ListViewType
-from azure.ai.ml.entities import CommandJob, CronTrigger, Environment, JobSchedule
+from azure.ai.ml.entities import CronTrigger, Environment, JobSchedule
 from azure.ai.ml.exceptions import JobException
 from azure.ai.ml.sweep import Choice
 from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
 
-from conftest import SUBSCRIPTION
 from harness import WORKSPACE, eventually
 
 ENDED = {"Completed", "Failed", "Canceled"}

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A data scientist's day: upload, cluster, train with local code, stream, register, download."""
 
-import pytest
 from azure.ai.ml import Input, Output, command
 from azure.ai.ml.entities import AmlCompute, Data, Environment, Model
 

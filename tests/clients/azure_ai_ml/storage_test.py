@@ -9,8 +9,9 @@ from azure.ai.ml.entities import Data
 from azure.core.exceptions import ClientAuthenticationError, HttpResponseError, ResourceExistsError, ResourceNotFoundError
 from azure.storage.blob import BlobBlock, ContainerClient
 
-from conftest import make_client
+from faults import Faults
 from harness import WORKSPACE
+from pointing import make_client, point
 
 
 def address(ml, store="workspaceblobstore"):
@@ -81,6 +82,23 @@ def test_a_signature_is_for_one_workspace(ml, pointed, store):
     url, token = address(make_client("team"))
     refused(store[1], token)
     refused(url, store[2])
+
+
+def test_an_expired_signature_and_an_expired_identity_are_refused(berth, monkeypatch, tmp_path):
+    faults = Faults(tmp_path)
+    berth.start_server(env=faults.environment)
+    point(berth, monkeypatch, tmp_path)
+    ml = make_client()
+    url, token = address(ml)
+    with container(url, token) as opened:
+        opened.upload_blob("a/b.txt", b"hello")
+        faults.clock_offset = 3601
+        refused(url, token)
+        with pytest.raises(ClientAuthenticationError):  # By its own clock the client holds a good one.
+            list(ml.jobs.list())
+        faults.clock_offset = 0
+        assert opened.download_blob("a/b.txt").readall() == b"hello"
+        assert list(ml.jobs.list()) == []
 
 
 def test_an_upload_that_stops_half_way_is_not_seen(ml, store, pointed, monkeypatch, tmp_path):
