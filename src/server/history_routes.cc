@@ -17,6 +17,7 @@ namespace json = boost::json;
 using model::Job;
 
 constexpr auto kLogAddressLifetime = std::chrono::hours(6);
+constexpr auto kSettling = std::chrono::seconds(2);
 constexpr const char* kLogName = "user_logs/std_log.txt";
 
 /// The job of the address; some name its experiment too, which must then be the right one.
@@ -48,9 +49,16 @@ Result<json::object> log_files(const Call& call, const Job& job) {
 
 Result<io::Reply> get(Call& call) { return json_reply(200, arm::run_json(TRY(job_of(call)))); }
 
+/// The client that streams prints the log of a run only if it has once seen it going on. A job that
+/// was over before it first looked goes on for a moment more, here and nowhere else.
+bool is_settling(const Call& call, const Job& job) {
+  return job.ended_at && call.services.clock.now().wall - *job.ended_at < kSettling;
+}
+
 Result<io::Reply> details(Call& call) {
   const Job job = TRY(job_of(call));
   json::object run = arm::run_json(job);
+  if (is_settling(call, job)) run["status"] = "Finalizing";
   run["logFiles"] = TRY(log_files(call, job));
   return json_reply(200, run);
 }

@@ -24,6 +24,11 @@ constexpr std::array<std::string_view, 5> kJobTypes = {"Command", "Sweep", "Pipe
 constexpr std::array<std::string_view, 2> kOurProperties = {"StartTimeUtc", "EndTimeUtc"};
 constexpr std::array<std::string_view, 3> kOurServices = {"Tracking", "Studio", "Local"};
 
+/// What the Python client adds to a job on 'local', which it takes for its own machine. It adds
+/// them also when it sends back a job that it has read: the same job must stay the same.
+constexpr const char* kLocalRunVariable = "AZUREML_COMPUTE_USE_COMMON_RUNTIME";
+constexpr const char* kLocalRunProperty = "IsLocal";
+
 bool contains(std::span<const std::string_view> names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
@@ -111,6 +116,7 @@ Result<model::JobResources> read_resources(const Fields& from) {
   resources.shm_size = TRY(from.text("shmSize"));
   resources.docker_args = TRY(from.text("dockerArgs"));
   resources.properties = TRY(from.any_object("properties"));
+  resources.properties.erase(kLocalRunProperty);
   return resources;
 }
 
@@ -173,6 +179,7 @@ Status read_what_runs(const Fields& from, JobSpec& spec) {
   const std::string experiment = TRY(from.text("experimentName"));
   if (!experiment.empty()) spec.experiment_name = experiment;
   spec.environment_variables = TRY(from.text_map("environmentVariables"));
+  spec.environment_variables.erase(kLocalRunVariable);
   spec.inputs = TRY(read_map<model::JobInput>(from, "inputs", read_input));
   spec.outputs = TRY(read_map<model::JobOutput>(from, "outputs", read_output));
   return Done{};

@@ -199,6 +199,17 @@ TEST(JobJson, NumbersAndTruthValuesInMapsOfTextAreTakenAsTheyAreWritten) {
   EXPECT_EQ(job->tags, (std::map<std::string, std::string>{{"a", "1"}, {"b", "true"}, {"d", "x"}}));
 }
 
+TEST(JobJson, WhatThePythonClientAddsToLocalJobsIsNoPartOfThem) {
+  json::object body =
+      body_with("resources", {{"instanceCount", 1}, {"properties", {{"IsLocal", json::object()}}}});
+  body["properties"].as_object()["environmentVariables"] = {
+      {"AZUREML_COMPUTE_USE_COMMON_RUNTIME", "true"}, {"MINE", "1"}};
+  const Result<model::Job> job = job_from_json(body);
+  ASSERT_TRUE(job);
+  EXPECT_TRUE(job->spec.resources.properties.empty());
+  EXPECT_EQ(job->spec.environment_variables, (std::map<std::string, std::string>{{"MINE", "1"}}));
+}
+
 TEST(JobJson, AFieldOfTheWrongTypeIsNamed) {
   EXPECT_EQ(refusal_of(json::value("x")).code, Code::InvalidArgument);
   EXPECT_EQ(refusal_of(json::object()).target, "properties");

@@ -38,9 +38,10 @@ def test_a_workspace_is_got_listed_and_updated(ml):
         ml.workspaces.get("nowhere")
 
 
-def test_keys_of_a_workspace_are_told_and_made_anew(ml):
-    keys = ml.workspaces.get_keys("default")
-    assert keys is not None
+def test_a_workspace_has_no_keys_to_give_away(ml):
+    with pytest.raises(HttpResponseError) as caught:
+        ml.workspaces.get_keys("default")
+    assert caught.value.status_code == 501 and "listSecrets" in str(caught.value)
     ml.workspaces.begin_sync_keys("default").result()
 
 

@@ -77,9 +77,10 @@ def test_named_environments(ml, submit):
 
 
 def test_the_log_is_streamed_and_a_failure_is_raised(ml, submit, capsys):
-    job = submit("echo to be seen; exit 3")
+    job = submit("echo to be seen; exit 3")  # Over before anybody looks, most likely.
     with pytest.raises(JobException, match="3"):
         ml.jobs.stream(job.name)
+    assert "to be seen" in capsys.readouterr().out
     assert ended(ml, job.name).status == "Failed"
     ml_job = submit("for i in 1 2 3; do echo line $i; sleep 1; done")
     ml.jobs.stream(ml_job.name)
@@ -147,8 +148,11 @@ def test_jobs_are_archived_and_restored(ml, submit):
     assert done.command == ml.jobs.get("done").command and runs.name
 
 
-def test_labels_change_and_work_does_not(ml, submit):
-    submit(name="mine", tags={"a": "1"})
+def test_labels_change_and_work_does_not(ml, submit, folder):
+    submit("cat ${{inputs.rows}}/a.csv ${{inputs.rate}}; true", name="mine", tags={"a": "1"}, code=folder("src", {"x.py": ""}),
+           inputs={"rows": Input(type="uri_folder", path=folder("rows", {"a.csv": "1"}), mode="download"), "rate": 0.1},
+           outputs={"made": Output(type="uri_folder")}, environment_variables={"A": "b"}, experiment_name="trials",
+           timeout=300, instance_count=1, properties={"p": "q"})
     ended(ml, "mine")
     job = ml.jobs.get("mine")
     job.tags["b"], job.display_name, job.description = "2", "Renamed", "for the paper"
@@ -259,5 +263,5 @@ def test_schedules_are_refused(ml):
                            create_job=f"{WORKSPACE}/jobs/some-pipeline")
     with pytest.raises(HttpResponseError) as caught:
         ml.schedules.begin_create_or_update(schedule).result()
-    assert caught.value.status_code == 501 and "not supported yet" in str(caught.value)
+    assert caught.value.status_code == 501 and "schedule" in str(caught.value)
     assert list(ml.schedules.list()) == []

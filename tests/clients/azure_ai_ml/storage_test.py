@@ -16,9 +16,9 @@ from pointing import make_client, point
 
 def address(ml, store="workspaceblobstore"):
     """The container's address as the client makes it of what it is told, and its signature."""
-    datastore = ml.datastores.get(store, include_secrets=True)
-    url = f"https://{datastore.account_name}.blob.{datastore.endpoint or 'berth'}/{datastore.container_name}"
-    return url, datastore.credentials.sas_token
+    datastore = ml.datastores.get(store)
+    url = f"https://{datastore.account_name}.blob.berth/{datastore.container_name}"
+    return url, ml.datastores._list_secrets(store, expirable_secret=True).sas_token
 
 
 def container(url, token):
