@@ -42,11 +42,14 @@ constexpr AbsentGroup kVerbs[] = {
     {"job", "connect-ssh", ""},
     {"compute", "attach detach start stop restart connect-ssh enable-sso",
      "clusters (amlcompute) are what there is"},
-    {"workspace", "sync-keys diagnose provision-network", ""},
+    {"workspace", "list-keys sync-keys", "there are no keys: 'berth token create' makes a token"},
+    {"workspace", "diagnose provision-network", ""},
+    {"workspace outbound-rule", "list show set remove", ""},
     {"data", "import share mount list-materialization-status", ""},
     {"environment", "share", ""},
     {"component", "prepare-for-sign", ""},
-    {"datastore", "mount", ""},
+    {"datastore", "create update delete mount",
+     "every workspace has workspaceblobstore and workspaceartifactstore"},
 };
 
 /// Puts the commands together once and keeps their texts.

@@ -22,6 +22,9 @@ constexpr Column kSummary[] = {{"Name", "name"},
                                {"Version", "version"},
                                {"Latest version", "latest_version"},
                                {"Type", "type"},
+                               {"Display name", "display_name"},
+                               {"Command", "command"},
+                               {"Environment", "environment"},
                                {"Path", "path"},
                                {"Image", "image"},
                                {"Build", "build.path"},
@@ -30,7 +33,14 @@ constexpr Column kSummary[] = {{"Name", "name"},
                                {"Created", "creation_context.created_at"}};
 
 std::string_view noun(AssetKind kind) {
-  return kind == AssetKind::Environment ? "environment" : "data asset";
+  switch (kind) {
+    case AssetKind::Environment: return "environment";
+    case AssetKind::Component: return "component";
+    case AssetKind::Code: return "code";
+    case AssetKind::Model: return "model";
+    case AssetKind::Data: break;
+  }
+  return "data asset";
 }
 
 std::string collection_path(const Context& context, AssetKind kind, const std::string& below = {}) {
@@ -115,6 +125,11 @@ Result<int> put_asset(Context& context, model::Asset asset) {
   constexpr int kTries = 3;
   for (int tries = 1;; ++tries) {
     if (is_numbered) asset.version = TRY(next_version(context, asset.kind, asset.name));
+    if (asset.kind == AssetKind::Component) {  // Its specification names it too.
+      json::object& spec = asset.body["componentSpec"].as_object();
+      spec["name"] = asset.name;
+      spec["version"] = asset.version;
+    }
     const json::object resource = wire::arm::to_json(asset, context.client.workspace());
     const auto made =
         context.client.put(version_path(context, asset.kind, asset.name, asset.version),

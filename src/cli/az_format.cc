@@ -196,7 +196,7 @@ std::string to_tsv_text(const json::value& value) {
   return text;
 }
 
-Result<Table> automatic_table(std::span<const json::value> rows) {
+Table automatic_table(std::span<const json::value> rows) {
   Table table;
   std::vector<Cells> cells;
   for (const json::value& row : rows) {
@@ -205,11 +205,6 @@ Result<Table> automatic_table(std::span<const json::value> rows) {
         table.titles.push_back(title);
       }
     }
-  }
-  if (table.titles.empty() && !rows.empty()) {
-    return fail(
-        Code::InvalidArgument,
-        "nothing here fits a table; choose columns with --query, or another format with -o");
   }
   for (const Cells& row : cells) {
     auto& line = table.rows.emplace_back(table.titles.size());

@@ -6,7 +6,6 @@
 #include <span>
 #include <string>
 
-#include "base/result.h"
 #include "cli/table.h"
 
 namespace berth::cli {
@@ -21,8 +20,8 @@ std::string to_json_text(const boost::json::value& value, bool colored = false);
 /// it has them; a nested list shows its length, a nested object nothing.
 std::string to_tsv_text(const boost::json::value& value);
 
-/// Every scalar by the name of its key. Fails when there is none to show.
-Result<Table> automatic_table(std::span<const boost::json::value> rows);
+/// Every scalar by the name of its key; empty when there is none.
+Table automatic_table(std::span<const boost::json::value> rows);
 
 /// A scalar as people and scripts read it: text without quotes, Python's True, False and None.
 std::string scalar_text(const boost::json::value& value);

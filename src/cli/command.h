@@ -84,6 +84,7 @@ std::span<const Command> job_commands();
 std::span<const Command> compute_commands();
 std::span<const Command> data_commands();
 std::span<const Command> environment_commands();
+std::span<const Command> component_commands();
 std::span<const Command> workspace_commands();
 std::span<const Command> datastore_commands();
 std::span<const Command> site_commands();

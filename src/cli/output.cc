@@ -70,8 +70,8 @@ Table table_of(std::span<const json::value> rows, std::span<const Column> column
   return table;
 }
 
-Result<std::string> table_text(const json::value& value, const Answer& answer, bool is_queried,
-                               const Console& console) {
+std::string table_text(const json::value& value, const Answer& answer, bool is_queried,
+                       const Console& console) {
   const std::span<const json::value> rows =
       value.is_array()
           ? std::span<const json::value>(value.get_array().data(), value.get_array().size())
@@ -80,9 +80,7 @@ Result<std::string> table_text(const json::value& value, const Answer& answer, b
       .width = console.out_is_terminal ? static_cast<std::size_t>(console.width) : 0,
       .bold_titles = console.out_has_color,
       .is_for_scripts = !console.out_is_terminal};
-  if (is_queried || answer.columns.empty()) {
-    return to_text(TRY(automatic_table(rows)), style);
-  }
+  if (is_queried || answer.columns.empty()) return to_text(automatic_table(rows), style);
   if (value.is_array()) return to_text(table_of(rows, answer.columns), style);
   return to_text(table_of(rows, filled_columns(value, answer.columns)), style);
 }

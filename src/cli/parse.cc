@@ -57,7 +57,7 @@ tl::unexpected<Error> unknown_word(const Command& command, const std::string& wo
 /// so: --endpoint for --endpoint-name.
 Result<std::string> unabbreviated(const Command& command, const std::string& word) {
   const std::string flag = word.substr(0, word.find('='));
-  if (!flag.starts_with("--") || flag.size() < 4) return word;
+  if (!flag.starts_with("--") || flag.size() < 3) return word;
   std::vector<std::string_view> matching;
   for (const std::string_view known : known_flags(command)) {
     if (known == flag) return word;

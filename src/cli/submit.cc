@@ -22,8 +22,8 @@ Result<std::string> placed(Result<std::string> uploaded, const wire::yaml::Local
   return fail(std::move(error));
 }
 
-/// An inline environment gets a version that follows from its content, so that the same one is made
-/// once.
+}  // namespace
+
 Result<std::string> make_environment(Context& context, wire::yaml::EnvironmentSpec& spec) {
   model::Asset& asset = *spec.inline_;
   if (spec.build_context) {
@@ -43,8 +43,6 @@ Result<std::string> make_environment(Context& context, wire::yaml::EnvironmentSp
   const json::value* id = made.if_contains("id");
   return id != nullptr && id->is_string() ? std::string(id->get_string()) : path;
 }
-
-}  // namespace
 
 Result<Submitted> read_job(const json::object& resource) {
   return Submitted{.job = TRY(wire::arm::job_from_resource(resource)), .resource = resource};

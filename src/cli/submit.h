@@ -30,6 +30,9 @@ std::string web_view(const Submitted& submitted);
 /// `source` is the folder whose repository is recorded.
 Status complete(Context& context, wire::yaml::JobFile& file, const std::string& source,
                 const SnapshotLimits& code_limits = {});
+/// Makes an inline environment and returns its id. Its version follows from its content, so that
+/// the same one is made once.
+Result<std::string> make_environment(Context& context, wire::yaml::EnvironmentSpec& spec);
 Result<Submitted> submit(Context& context, const model::Job& job);
 
 /// An experiment's name from that of the folder in which the job is submitted.

@@ -204,6 +204,15 @@ void put_environment(json::object& view, const json::object& properties) {
   if (system.is_string()) view["os_type"] = to_lower(system.get_string());
 }
 
+/// The keys of its file; name, version, tags and description are those of the asset.
+void put_component(json::object& view, const json::value& spec) {
+  if (!spec.is_object()) return;
+  for (const auto& [key, member] : spec.get_object()) {
+    const bool is_told = view.contains(key) || key == "tags" || key == "description";
+    if (!is_told && !key.starts_with('_')) view[key] = member;
+  }
+}
+
 void put_body(AssetKind kind, json::object& view, const json::object& properties) {
   switch (kind) {
     case AssetKind::Code: put(view, "path", look_up(properties, {"codeUri"})); break;
@@ -219,9 +228,7 @@ void put_body(AssetKind kind, json::object& view, const json::object& properties
       put(view, "job_name", look_up(properties, {"jobName"}));
       put(view, "stage", look_up(properties, {"stage"}));
       break;
-    case AssetKind::Component:
-      put(view, "component_spec", look_up(properties, {"componentSpec"}));
-      break;
+    case AssetKind::Component: put_component(view, look_up(properties, {"componentSpec"})); break;
   }
 }
 
