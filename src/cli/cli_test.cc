@@ -46,6 +46,29 @@ TEST_F(CliTest, WrongUsageIsStatusTwo) {
   EXPECT_EQ(out(), "");
 }
 
+TEST_F(CliTest, AzMayBeAWrapper) {
+  EXPECT_EQ(berth({"ml", "job", "create", "-h"}), 0);
+  EXPECT_NE(out().find("--stream"), std::string::npos);
+  EXPECT_EQ(berth({"ml"}), 0);
+  EXPECT_EQ(berth({"version", "--query", "extensions.ml", "-o", "tsv"}), 0);
+  EXPECT_TRUE(out().starts_with("2.")) << out();
+  EXPECT_EQ(berth({"login", "-o", "none"}), 0);
+  EXPECT_EQ(out(), "");
+  EXPECT_EQ(berth({"account", "show", "--query", "[id, tenantId] | [0] == [1]"}), 0);
+  EXPECT_EQ(berth({"extension", "add", "-n", "ml", "-y"}), 0);
+  EXPECT_EQ(berth({"extension", "add", "-n", "other"}), 1);
+}
+
+TEST_F(CliTest, WhatAzHasAndBerthHasNotIsKnownByName) {
+  EXPECT_EQ(berth({"ml", "online-endpoint", "create", "-f", "x.yml", "--auth-mode", "key"}), 1);
+  EXPECT_NE(err().find("'berth online-endpoint create' is not supported yet"), std::string::npos);
+  EXPECT_EQ(out(), "");
+  EXPECT_EQ(berth({"ml", "online-endpoint", "--help"}), 0);
+  EXPECT_NE(out().find("get-credentials"), std::string::npos);
+  EXPECT_EQ(berth({"ml", "schedule", "create", "--help"}), 0);
+  EXPECT_EQ(berth({"compute", "attach", "-n", "x"}), 1);
+}
+
 TEST_F(CliTest, NamesThatAreNoNamesNeverReachAServer) {
   environment = {{"BERTH_URL", "http://127.0.0.1:1"}, {"BERTH_TOKEN", "t"}};
 

@@ -7,10 +7,9 @@ namespace berth::cli {
 namespace {
 
 constexpr Flag kFlags[] = {
-    {"-n,--name,NAME", Takes::Value, "NAME", ""},
-    {"-s,--stream", Takes::Nothing, "", ""},
-    {"--set", Takes::Several, "a=b", ""},
-    {"--env", Takes::EachTime, "A=B", ""},
+    {"-n,--name,NAME", Takes::Value, "NAME", ""}, {"-s,--stream", Takes::Nothing, "", ""},
+    {"--set", Takes::Several, "a=b", ""},         {"--env", Takes::EachTime, "A=B", ""},
+    {"--list", Takes::Maybe, "BOOL", ""},
 };
 constexpr Command kShow{.words = "job show",
                         .summary = "",
@@ -46,6 +45,20 @@ TEST(Parse, ANameMayStandAloneOrBehindItsFlag) {
   EXPECT_EQ(parsed(kShow, {"--name=x"}).get("name"), "x");
   EXPECT_EQ(parsed(kShow, {"x", "-o", "json"}).get("name"), "x");
   EXPECT_EQ(parsed(kShow, {"-n", "a", "-n", "b"}).get("name"), "b");
+}
+
+TEST(Parse, TheBeginningOfAFlagIsEnoughWhenOnlyOneBeginsSo) {
+  EXPECT_EQ(parsed(kShow, {"--nam", "x"}).get("name"), "x");
+  EXPECT_EQ(parsed(kShow, {"--na=x"}).get("name"), "x");
+  EXPECT_EQ(error_of(kShow, {"--s"}), "'--s' could be --stream or --set or --subscription");
+  EXPECT_EQ(parsed(kRun, {"ls", "--env"}).rest, (Words{"ls", "--env"}));
+}
+
+TEST(Parse, AValueMayBeLeftOut) {
+  EXPECT_EQ(parsed(kShow, {"--list"}).get("list"), "true");
+  EXPECT_EQ(parsed(kShow, {"--list", "false"}).get("list"), "false");
+  EXPECT_EQ(parsed(kShow, {"--list", "-n", "x"}).get("list"), "true");
+  EXPECT_FALSE(parsed(kShow, {"-n", "x"}).has("list"));
 }
 
 TEST(Parse, SwitchesAreThereOrNot) {
