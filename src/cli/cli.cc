@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/parse.h"
+#include "cli/scope.h"
 #include "cli/settings.h"
 #include "cli/word_file.h"
 #include "io/file.h"
@@ -63,33 +64,6 @@ int unknown_command(const Console& console, std::span<const Command> commands,
 
 bool is_help(std::string_view word) { return word == "-h" || word == "--help" || word == "help"; }
 
-/// A flag's value; else the setting's; else what is there from the start.
-Result<std::string> chosen(const Arguments& arguments, const Place& place, std::string_view flag,
-                           std::string_view name, std::string_view otherwise) {
-  if (arguments.has(flag)) return arguments.get(flag);
-  const std::string kept = TRY(setting(place, name));
-  return kept.empty() ? std::string(otherwise) : kept;
-}
-
-Result<model::Workspace> scope_of(const Arguments& arguments, const Place& place) {
-  model::Workspace workspace;
-  const std::string variable = place.variable("BERTH_WORKSPACE");
-  workspace.name = !variable.empty() && !arguments.has("workspace-name")
-                       ? variable
-                       : TRY(chosen(arguments, place, "workspace-name", "defaults.workspace",
-                                    model::kDefaultWorkspace));
-  workspace.resource_group = TRY(
-      chosen(arguments, place, "resource-group", "defaults.group", model::kDefaultResourceGroup));
-  workspace.subscription = TRY(chosen(arguments, place, "subscription", "defaults.subscription",
-                                      model::kDefaultSubscription));
-  for (const auto& name : {workspace.name, workspace.resource_group, workspace.subscription}) {
-    if (is_resource_name(name)) continue;
-    return fail(Code::InvalidArgument,
-                fmt::format("'{}' cannot be the name of a workspace, group or subscription", name));
-  }
-  return workspace;
-}
-
 Result<OutputOptions> output_of(const Arguments& arguments, const Place& place) {
   OutputOptions options{.query = arguments.get("query")};
   if (arguments.has("query")) {
@@ -99,7 +73,8 @@ Result<OutputOptions> output_of(const Arguments& arguments, const Place& place) 
                   fmt::format("--query '{}': {}", options.query, expression.error().message));
     }
   }
-  const std::string format = TRY(chosen(arguments, place, "output", "core.output", ""));
+  const std::string format =
+      arguments.has("output") ? arguments.get("output") : TRY(setting(place, "core.output"));
   if (!format.empty()) options.format = TRY(format_from(format));
   return options;
 }

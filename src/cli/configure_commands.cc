@@ -2,6 +2,7 @@
 // `az configure --defaults workspace=w`, and `az config set defaults.workspace=w`.
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/scope.h"
 #include "cli/settings.h"
 
 namespace berth::cli {
@@ -49,6 +50,17 @@ Result<SettingMap> in_force(const Context& context, bool only_local) {
   return settings;
 }
 
+/// What was set without effect would be a riddle.
+void note_overrides(const Context& context, const SettingMap& changes) {
+  for (const auto& [name, value] : changes) {
+    const std::string variable =
+        overriding_variable(context.place, name.substr(name.find('.') + 1));
+    if (variable.empty() || context.place.variable(variable) == value) continue;
+    context.console.note(fmt::format("note: {}={} is set in this shell and counts before it",
+                                     variable, context.place.variable(variable)));
+  }
+}
+
 Result<int> configure(Context& context) {
   const std::string scope_name = context.arguments.get("scope", "global");
   if (scope_name != "global" && scope_name != "local") {
@@ -59,6 +71,7 @@ Result<int> configure(Context& context) {
     const auto changes = changes_of(context.arguments.all("defaults"), "defaults.");
     if (!changes) return wrong_usage(context, changes.error().message);
     TRY(change_settings(context.place, scope, *changes));
+    note_overrides(context, *changes);
   }
   const bool lists = context.arguments.has("list-defaults") &&
                      !equals_ignoring_case(context.arguments.get("list-defaults"), "false");
@@ -73,14 +86,15 @@ Result<int> configure(Context& context) {
                      "nothing to do; set defaults: berth configure --defaults workspace=NAME");
 }
 
-Scope scope_of(const Context& context) {
+Scope wanted_scope(const Context& context) {
   return context.arguments.has("local") ? Scope::Local : Scope::Global;
 }
 
 Result<int> set(Context& context) {
   const auto changes = changes_of(context.arguments.all("key-value"), "");
   if (!changes) return wrong_usage(context, changes.error().message);
-  TRY(change_settings(context.place, scope_of(context), *changes));
+  TRY(change_settings(context.place, wanted_scope(context), *changes));
+  note_overrides(context, *changes);
   return 0;
 }
 
@@ -92,14 +106,14 @@ Result<int> unset(Context& context) {
     }
     changes[name] = "";
   }
-  TRY(change_settings(context.place, scope_of(context), changes));
+  TRY(change_settings(context.place, wanted_scope(context), changes));
   return 0;
 }
 
 /// One setting, a section of them, or all by section, as `az config get` answers.
 Result<int> get(Context& context) {
   const SettingMap settings = TRY(in_force(context, context.arguments.has("local")));
-  const std::string path = TRY(settings_path(context.place, scope_of(context)));
+  const std::string path = TRY(settings_path(context.place, wanted_scope(context)));
   const std::string key = context.arguments.get("key");
   if (const auto found = settings.find(key); found != settings.end()) {
     TRY(context.print({.value = {{"name", key.substr(key.find('.') + 1)},
@@ -143,7 +157,7 @@ constexpr Command kCommands[] = {
      .details =
          R"(Kept in ~/.config/berth/config, or $BERTH_CONFIG_DIR/config; with --scope local in .berth/config of
 this folder. What a command names itself counts first, then the variables AZURE_DEFAULTS_WORKSPACE and
-AZURE_DEFAULTS_GROUP, then the local file, then the global one.)",
+AZURE_DEFAULTS_GROUP, then what 'berth env' has set, then the local file, then the global one.)",
      .examples = R"(  berth configure --defaults group=lab workspace=vision
   berth configure --defaults workspace= group=
   berth configure --list-defaults -o table)",

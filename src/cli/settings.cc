@@ -67,7 +67,9 @@ Result<SettingMap> load_file(const std::string& path) {
   return parse_ini(*text, path);
 }
 
-std::string variable_name(std::string_view setting) {
+}  // namespace
+
+std::string setting_variable(std::string_view setting) {
   std::string name = "AZURE_";
   for (const char c : setting) {
     name += c >= 'a' && c <= 'z'   ? static_cast<char>(c - 'a' + 'A')
@@ -76,8 +78,6 @@ std::string variable_name(std::string_view setting) {
   }
   return name;
 }
-
-}  // namespace
 
 Result<std::string> settings_path(const Place& place, Scope scope) {
   if (scope == Scope::Local) return place.directory + "/.berth/config";
@@ -117,7 +117,7 @@ Status change_settings(const Place& place, Scope scope, const SettingMap& change
 }
 
 Result<std::string> setting(const Place& place, std::string_view name) {
-  const std::string variable = place.variable(variable_name(name));
+  const std::string variable = place.variable(setting_variable(name));
   if (!variable.empty()) return variable;
   for (const Scope scope : {Scope::Local, Scope::Global}) {
     const SettingMap settings = TRY(load_settings(place, scope));

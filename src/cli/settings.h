@@ -27,6 +27,9 @@ Result<SettingMap> load_settings(const Place& place, Scope scope);
 /// Changes the file's settings; an empty value takes one away.
 Status change_settings(const Place& place, Scope scope, const SettingMap& changes);
 
+/// "AZURE_DEFAULTS_WORKSPACE" for "defaults.workspace".
+std::string setting_variable(std::string_view setting);
+
 /// A setting in force: the variable AZURE_<SECTION>_<KEY>, else the local file's, else the global
 /// one's. Empty when nobody says anything.
 Result<std::string> setting(const Place& place, std::string_view name);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/settings.h"
 
+#include "cli/scope.h"
 #include "cli/testing_command_line.h"
 
 namespace berth::cli {
@@ -40,6 +41,21 @@ TEST_F(Settings, AreChangedOneByOneAndTakenAwayByAnEmptyValue) {
                               {{"defaults.group", "g"}, {"defaults.workspace", ""}}));
 
   EXPECT_EQ(folder.read("config/config"), "[core]\noutput = table\n\n[defaults]\ngroup = g\n");
+}
+
+TEST_F(Settings, WhatBerthEnvSetsCountsBeforeFilesAndWhatAzureHasSetDoesNot) {
+  ASSERT_TRUE(change_settings(place(), Scope::Global, {{"defaults.group", "kept"}}));
+  const auto group = [&] { return scope_of({}, place())->resource_group; };
+
+  environment["AZURE_RESOURCE_GROUP"] = "shell";
+  EXPECT_EQ(group(), "kept");
+  environment["AZUREML_CURRENT_CLOUD"] = "Berth";
+  EXPECT_EQ(group(), "shell");
+  environment["AZURE_DEFAULTS_GROUP"] = "told";
+  EXPECT_EQ(group(), "told");
+  EXPECT_EQ(scope_of({.values = {{"resource-group", {"flag"}}}}, place())->resource_group, "flag");
+  EXPECT_EQ(berth({"configure", "--defaults", "group=other"}), 0);
+  EXPECT_NE(err().find("AZURE_DEFAULTS_GROUP=told is set"), std::string::npos) << err();
 }
 
 TEST_F(Settings, AFileThatIsNoneNamesItsLine) {

@@ -200,9 +200,9 @@ TEST(JobJson, NumbersAndTruthValuesInMapsOfTextAreTakenAsTheyAreWritten) {
 }
 
 TEST(JobJson, WhatThePythonClientAddsToLocalJobsIsNoPartOfThem) {
-  json::object body =
+  json::value body =
       body_with("resources", {{"instanceCount", 1}, {"properties", {{"IsLocal", json::object()}}}});
-  body["properties"].as_object()["environmentVariables"] = {
+  body.at("properties").as_object()["environmentVariables"] = {
       {"AZUREML_COMPUTE_USE_COMMON_RUNTIME", "true"}, {"MINE", "1"}};
   const Result<model::Job> job = job_from_json(body);
   ASSERT_TRUE(job);
