@@ -27,17 +27,23 @@ inline constexpr Flag kAssetLabel = {"-l,--label", Takes::Value, "LABEL",
 inline constexpr Flag kAssetTags = {"--tags", Takes::Several, "key=value", "its tags"};
 inline constexpr Flag kAssetDescription = {"--description", Takes::Value, "TEXT", "what it is"};
 
+inline constexpr Flag kAssetRegistry = {"--registry-name", Takes::Value, "NAME",
+                                        "registries are not supported yet"};
+
 inline constexpr Flag kAssetListFlags[] = {
     {"-n,--name,NAME", Takes::Value, "NAME", "list the versions of this one"},
     {"-r,--max-results", Takes::Value, "N", "at most so many (50)"},
     {"--all-results", Takes::Nothing, "", "all there are"},
     {"--include-archived", Takes::Nothing, "", "archived ones too"},
     {"--archived-only", Takes::Nothing, "", "archived ones only"},
+    kAssetRegistry,
 };
-inline constexpr Flag kAssetShowFlags[] = {kAssetName, kAssetVersion, kAssetLabel};
-inline constexpr Flag kAssetArchiveFlags[] = {kAssetName, kAssetVersion, kAssetLabel};
+inline constexpr Flag kAssetShowFlags[] = {kAssetName, kAssetVersion, kAssetLabel, kAssetRegistry};
+inline constexpr Flag kAssetArchiveFlags[] = {kAssetName, kAssetVersion, kAssetLabel,
+                                              kAssetRegistry};
 inline constexpr Flag kAssetUpdateFlags[] = {
-    kAssetName, kAssetVersion, kAssetLabel, kEditSet, kEditAdd, kEditRemove, kEditText,
+    kAssetName, kAssetVersion, kAssetLabel, kEditSet,
+    kEditAdd,   kEditRemove,   kEditText,   kAssetRegistry,
 };
 
 }  // namespace berth::cli

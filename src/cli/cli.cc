@@ -45,6 +45,13 @@ std::vector<std::string_view> first_words(std::span<const Command> commands) {
   return words;
 }
 
+/// Groups of `az` that scripts use beside `ml`, and that mean nothing without Azure.
+constexpr std::string_view kAzureOnly[] = {
+    "acr",     "ad",       "aks",     "appservice",  "bicep",    "container", "cosmosdb",
+    "disk",    "eventhub", "feature", "functionapp", "identity", "keyvault",  "lock",
+    "monitor", "network",  "policy",  "provider",    "resource", "rest",      "sql",
+    "storage", "tag",      "vm",      "webapp"};
+
 int unknown_command(const Console& console, std::span<const Command> commands,
                     std::span<const std::string> words) {
   const auto verbs = verbs_of(commands, words[0]);
@@ -52,7 +59,10 @@ int unknown_command(const Console& console, std::span<const Command> commands,
   const std::string wrong = is_group ? words[0] + " " + words[1] : words[0];
   const auto near = is_group ? nearest(words[1], verbs) : nearest(words[0], first_words(commands));
   std::string message = fmt::format("'berth {}' is not a command", wrong);
-  if (near) {
+  if (std::ranges::find(kAzureOnly, words[0]) != std::end(kAzureOnly)) {
+    message = fmt::format(
+        "'az {}' is about Azure itself; of az, Berth has 'ml' and what goes with it", words[0]);
+  } else if (near) {
     message += fmt::format("; did you mean 'berth {}{}'?", is_group ? words[0] + " " : "", *near);
   }
   console.error(message);
@@ -141,6 +151,10 @@ int run_words(const Command& command, std::span<const std::string> words, Consol
   const auto arguments = parse(command, words);
   if (!arguments) return misused(console, command, arguments.error());
   if (arguments->has("help")) return console.out(command_help(command)) ? 0 : 1;
+  if (arguments->has("registry-name")) {
+    console.error("registries are not supported yet; without --registry-name it is the workspace");
+    return 1;
+  }
   console.only_errors = arguments->has("only-show-errors");
   console.verbose = arguments->has("verbose") || arguments->has("debug");
   auto output = output_of(*arguments, place.value_or(Place()));

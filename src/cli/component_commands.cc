@@ -40,6 +40,7 @@ constexpr Flag kCreateFlags[] = {
     kAssetTags,
     {"--set", Takes::Several, "a.b=c", "change a key of the file"},
     {"--skip-validation", Takes::Nothing, "", "accepted; the file is always checked"},
+    kAssetRegistry,
 };
 
 constexpr Command kCommands[] = {

@@ -17,7 +17,7 @@ std::string path_from_here(const Context& context, const std::string& path) {
 
 Result<int> create(Context& context) {
   Document document = TRY(load_document(context));
-  for (const char* key : {"name", "version", "type", "description"}) {
+  for (const char* key : {"name", "version", "type", "description", "datastore"}) {
     if (context.arguments.has(key)) set_text(document.root, key, context.arguments.get(key));
   }
   if (context.arguments.has("path")) {
@@ -46,6 +46,8 @@ constexpr Flag kCreateFlags[] = {
     kAssetDescription,
     kAssetTags,
     {"--set", Takes::Several, "a.b=c", "change a key of the file"},
+    {"--datastore", Takes::Value, "NAME", "where to upload to: workspaceblobstore"},
+    kAssetRegistry,
     {"--skip-validation", Takes::Nothing, "", "accepted; the file is always checked"},
 };
 

@@ -27,7 +27,7 @@ void set_build(const Context& context, wire::yaml::Node& root) {
 
 Result<int> create(Context& context) {
   Document document = TRY(load_document(context));
-  for (const char* key : {"name", "version", "image", "description"}) {
+  for (const char* key : {"name", "version", "image", "description", "datastore"}) {
     if (context.arguments.has(key)) set_text(document.root, key, context.arguments.get(key));
   }
   if (context.arguments.has("os-type")) {
@@ -67,6 +67,8 @@ constexpr Flag kCreateFlags[] = {
     kAssetDescription,
     kAssetTags,
     {"--set", Takes::Several, "a.b=c", "change a key of the file"},
+    {"--datastore", Takes::Value, "NAME", "where to upload to: workspaceblobstore"},
+    kAssetRegistry,
 };
 
 constexpr Command kCommands[] = {

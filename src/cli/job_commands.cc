@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/text.h"
 #include "cli/download.h"
 #include "cli/given.h"
 #include "cli/job_create.h"
@@ -23,8 +24,11 @@ Result<std::string> job_name(const Context& context) { return required_name(cont
 Result<int> list(Context& context) {
   const std::size_t most = TRY(most_results(context));
   const std::string parent = context.arguments.get("parent-job-name");
+  const std::string tag = context.arguments.has("tag")
+                              ? "&tag=" + percent_encode(context.arguments.get("tag"))
+                              : std::string();
   const json::array found =
-      TRY(context.client.list(context.client.workspace_path("/jobs?" + view_query(context)),
+      TRY(context.client.list(context.client.workspace_path("/jobs?" + view_query(context) + tag),
                               parent.empty() ? most : SIZE_MAX));
   json::array views;
   for (const json::value& resource : found) {
@@ -131,6 +135,7 @@ constexpr Flag kListFlags[] = {
     {"--include-archived", Takes::Nothing, "", "archived ones too"},
     {"--archived-only", Takes::Nothing, "", "archived ones only"},
     {"-p,--parent-job-name", Takes::Value, "NAME", "the children of this job"},
+    {"--tag", Takes::Value, "KEY[=VALUE]", "those with this tag"},
 };
 
 constexpr Flag kDownloadFlags[] = {

@@ -13,8 +13,10 @@ namespace {
 
 using Kind = Token::Kind;
 
-/// Deeper trees are nobody's intention; evaluation and destruction walk them recursively.
+/// Deeper trees are nobody's intention; evaluation and destruction walk them recursively. Reading
+/// what is nested takes several times the stack that walking it takes.
 constexpr std::size_t kDeepest = 500;
+constexpr std::size_t kDeepestNesting = 150;
 
 // Signs below kStopsProjection end what a projection applies to each element.
 constexpr int kFlattenPower = 9;
@@ -103,7 +105,7 @@ class Parser {
 
   /// What binds more strongly than `power` belongs to this expression.
   Result<Node> expression(int power) {
-    if (++nesting_ > kDeepest) return wrong(peek(), "the expression is nested too deeply");
+    if (++nesting_ > kDeepestNesting) return wrong(peek(), "the expression is nested too deeply");
     Node left = TRY(beginning());
     while (power < power_of(peek().kind)) {
       left = TRY(continuation(std::move(left)));

@@ -35,6 +35,9 @@ expect 1 az ml online-endpoint create -f endpoint.yml --name e
 grep -q "not supported yet" err.txt
 expect 1 az ml schedule list
 expect 1 az ml registry show -n r
+expect 1 az ml environment show -n e --version 1 --registry-name azureml
+expect 2 az storage account list
+grep -q "about Azure itself" err.txt
 expect 1 az ml compute attach -n x -t kubernetes
 az ml online-deployment --help | grep > /dev/null get-logs
 az ml job create -h | grep > /dev/null -- --stream

@@ -6,6 +6,10 @@ az ml job create -f job.yml -n child --set parent_job_name=job1 -o none
 [ "$(az ml job list -r 1 --query '[0].name' -o tsv)" = child ]
 [ "$(az ml job list --all-results --query 'length(@)' -o tsv)" = 5 ]
 [ "$(az ml job list --parent-job-name job1 --query '[].name' -o tsv)" = child ]
+az ml job update -n job2 --set tags.team="a b&c" -o none
+[ "$(az ml job list --tag "team=a b&c" --query '[].name' -o tsv)" = job2 ]
+[ "$(az ml job list --tag team --query 'length(@)' -o tsv)" = 1 ]
+[ "$(az ml job list --tag team=other --query 'length(@)' -o tsv)" = 0 ]
 az ml job archive -n job4
 az ml job list --query '[].name' -o tsv | grep -x > /dev/null job4 && exit 1
 [ "$(az ml job list --archived-only --query '[].name' -o tsv)" = job4 ]
