@@ -125,11 +125,6 @@ Result<int> put_asset(Context& context, model::Asset asset) {
   constexpr int kTries = 3;
   for (int tries = 1;; ++tries) {
     if (is_numbered) asset.version = TRY(next_version(context, asset.kind, asset.name));
-    if (asset.kind == AssetKind::Component) {  // Its specification names it too.
-      json::object& spec = asset.body["componentSpec"].as_object();
-      spec["name"] = asset.name;
-      spec["version"] = asset.version;
-    }
     const json::object resource = wire::arm::to_json(asset, context.client.workspace());
     const auto made =
         context.client.put(version_path(context, asset.kind, asset.name, asset.version),

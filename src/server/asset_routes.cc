@@ -182,6 +182,13 @@ Result<io::Reply> update_version(Call& call, Asset existing, Asset asked) {
   return reply;
 }
 
+/// Clients read a component's name and version from its specification, and send it without them.
+void settle_component(Asset& asset) {
+  json::object& specification = asset.body["componentSpec"].as_object();
+  specification["name"] = asset.name;
+  specification["version"] = asset.version;
+}
+
 template <AssetKind kind>
 Result<io::Reply> put_version(Call& call) {
   Asset asset = TRY(arm::asset_from_json(kind, TRY(json_body(call))));
@@ -191,6 +198,7 @@ Result<io::Reply> put_version(Call& call) {
   asset.version = call.parameter("version");
   if (kind == AssetKind::Code) TRY(settle_code(call, asset));
   if (kind == AssetKind::Data) TRY(check_data(asset));
+  if (kind == AssetKind::Component) settle_component(asset);
 
   if (auto existing = TRY(find_version(call, kind))) {
     return update_version(call, *std::move(existing), std::move(asset));

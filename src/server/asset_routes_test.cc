@@ -55,6 +55,17 @@ TEST_F(AssetTest, TheLatestIsTheNewestAndTheNextTheHighest) {
   EXPECT_EQ(names(get("W/data/rows/versions?$orderBy=createdtime%20desc&$top=1")), Names{"beta"});
 }
 
+TEST_F(AssetTest, AComponentsSpecificationSaysWhichItIs) {
+  const std::string body =
+      R"({"properties":{"componentSpec":{"type":"command","command":"ls","version":"9"}}})";
+
+  const Answer made = put("W/components/list_it/versions/2", body);
+
+  EXPECT_EQ(made.at("/properties/componentSpec/name"), "list_it");
+  EXPECT_EQ(made.at("/properties/componentSpec/version"), "2");
+  EXPECT_EQ(put("W/components/list_it/versions/2", body).status, 200);
+}
+
 TEST_F(AssetTest, TwoAtOnceBothCount) {
   std::optional<Answer> first, second;
   const std::string body = R"({"properties":{"image":"x"}})";
