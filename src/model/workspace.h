@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/describe.hpp>
+#include <boost/json.hpp>
 #include <map>
 #include <string>
 
@@ -28,11 +29,12 @@ struct Workspace {
   std::string display_name{};
   std::string description{};
   std::map<std::string, std::string> tags{};
+  boost::json::object recorded{};  ///< ARM properties we keep and show but do not act on.
   WallTime created_at{};
 };
 BOOST_DESCRIBE_STRUCT(Workspace, (),
                       (id, subscription, resource_group, name, location, display_name, description,
-                       tags, created_at))
+                       tags, recorded, created_at))
 
 /// "/subscriptions/…/workspaces/<name>": the ARM id, and the start of the id of all it owns.
 std::string arm_id(const Workspace& workspace);

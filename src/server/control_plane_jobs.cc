@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "core/expression.h"
 #include "core/schedule.h"
+#include "core/workspace_rules.h"
 #include "server/references.h"
 #include "server/turn.h"
 
@@ -42,9 +43,7 @@ Result<Workspace> ControlPlane::put_workspace(Workspace workspace) {
   const Workspace* existing =
       find_workspace(workspace.subscription, workspace.resource_group, workspace.name);
   if (existing != nullptr) {
-    workspace.id = existing->id;
-    workspace.name = existing->name;
-    workspace.created_at = existing->created_at;
+    workspace = TRY(core::changed_workspace(*existing, std::move(workspace)));
   } else {
     if (!is_resource_name(workspace.name)) {
       return fail(Code::InvalidArgument,

@@ -53,14 +53,14 @@ Result<const Workspace*> existing(const Call& call) {
 Result<io::Reply> get(Call& call) { return json_reply(200, shown(call, *TRY(existing(call)))); }
 
 Result<io::Reply> put(Call& call) {
-  Workspace workspace = TRY(arm::workspace_from_json(TRY(json_body(call))));
+  const json::value body = TRY(json_body(call));
+  Workspace workspace = TRY(arm::workspace_from_json(body));
   workspace.subscription = call.parameter("subscriptionId");
   workspace.resource_group = call.parameter("resourceGroupName");
   workspace.name = call.parameter("workspaceName");
   const bool is_new = call.workspace == nullptr;
-  if (!is_new) {  // Names match in any case and keep the one they were made with.
-    workspace.subscription = call.workspace->subscription;
-    workspace.resource_group = call.workspace->resource_group;
+  if (!is_new && !body.get_object().contains("location")) {
+    workspace.location = call.workspace->location;
   }
   const Workspace stored = TRY(call.services.plane.put_workspace(std::move(workspace)));
   return json_reply(is_new ? 201 : 200, shown(call, stored));
@@ -78,6 +78,7 @@ Result<io::Reply> patch(Call& call) {
       workspace.display_name = asked.display_name;
     }
     if (properties->get_object().contains("description")) workspace.description = asked.description;
+    for (const auto& [key, value] : asked.recorded) workspace.recorded[key] = value;
   }
   return json_reply(200, shown(call, TRY(call.services.plane.put_workspace(std::move(workspace)))));
 }

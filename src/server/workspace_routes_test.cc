@@ -36,6 +36,24 @@ TEST_F(WorkspaceTest, IsMadeOnceAndThenUpdated) {
   EXPECT_EQ(get(path).at("/properties/workspaceId"), made.at("/properties/workspaceId"));
 }
 
+TEST_F(WorkspaceTest, KeepsTheNamesOfResourcesElsewhereAndItsLocation) {
+  const std::string path = workspace_path("team", "vision");
+  put(path, R"({"location":"here","properties":{"storageAccount":"/a","containerRegistry":"/r"}})");
+
+  const Answer again = put(path, R"({"properties":{"containerRegistry":"/s"}})");
+  EXPECT_EQ(again.at("/location"), "here");
+  EXPECT_EQ(again.at("/properties/storageAccount"), "/a");
+  EXPECT_EQ(again.at("/properties/containerRegistry"), "/s");
+
+  EXPECT_EQ(put(path, R"({"location":"there"})").at("/error/target"), "location");
+  const Answer other = put(path, R"({"properties":{"storageAccount":"/b"}})");
+  EXPECT_EQ(other.status, 409);
+  EXPECT_EQ(other.at("/error/target"), "properties.storageAccount");
+  EXPECT_EQ(put(path, R"({"properties":{"keyVault":5}})").at("/error/target"),
+            "properties.keyVault");
+  EXPECT_EQ(get(path).at("/properties/storageAccount"), "/a");
+}
+
 TEST_F(WorkspaceTest, APatchChangesWhatItMentions) {
   const std::string path = workspace_path("team", "vision");
   put(path, R"({"tags":{"a":"1"},"properties":{"description":"d","friendlyName":"f"}})");

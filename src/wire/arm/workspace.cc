@@ -20,8 +20,25 @@ std::string dependent_id(const model::Workspace& workspace, std::string_view typ
                      workspace.resource_group, type, workspace.name);
 }
 
+/// What means something in Azure only. What would promise a protection, such as a closed network,
+/// is not among these: it is shown as it is here.
+constexpr std::string_view kRecordedTexts[] = {
+    "storageAccount",    "keyVault",          "applicationInsights",
+    "containerRegistry", "imageBuildCompute", "primaryUserAssignedIdentity"};
+
+Status read_recorded(const Fields& from, json::object& kept) {
+  for (const std::string_view key : kRecordedTexts) {
+    const std::string text = TRY(from.text(key));
+    if (!text.empty()) kept[key] = text;
+  }
+  if (from.find("hbiWorkspace") != nullptr) {
+    kept["hbiWorkspace"] = TRY(from.boolean("hbiWorkspace", false));
+  }
+  return Done{};
+}
+
 json::object workspace_properties(const model::Workspace& workspace, const Addresses& addresses) {
-  return {
+  json::object properties = {
       {"workspaceId", workspace.id.text},
       {"friendlyName", workspace.display_name.empty() ? workspace.name : workspace.display_name},
       {"description", workspace.description},
@@ -38,6 +55,8 @@ json::object workspace_properties(const model::Workspace& workspace, const Addre
       {"privateLinkCount", 0},
       {"privateEndpointConnections", json::array()},
   };
+  for (const auto& [key, value] : workspace.recorded) properties[key] = value;
+  return properties;
 }
 
 }  // namespace
@@ -82,6 +101,7 @@ Result<model::Workspace> workspace_from_json(const json::value& body) {
   if (const auto properties = TRY(fields.fields("properties"))) {
     workspace.display_name = TRY(properties->text("friendlyName"));
     workspace.description = TRY(properties->text("description"));
+    TRY(read_recorded(*properties, workspace.recorded));
   }
   return workspace;
 }

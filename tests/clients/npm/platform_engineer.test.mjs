@@ -39,6 +39,19 @@ test('a workspace is made, found, changed and listed', async () => {
   assert.deepEqual(await all(arm.workspaces.listByResourceGroup('nobodys')), []);
 });
 
+test('what is fixed about a workspace is refused by name', async () => {
+  const account = '/subscriptions/s/resourceGroups/g/providers/Microsoft.Storage/storageAccounts/a';
+  await arm.workspaces.beginCreateOrUpdateAndWait(GROUP, 'fixed', {location: 'local', storageAccount: account, hbiWorkspace: true});
+  for (const [change, field] of [[{location: 'westeurope'}, /location/], [{storageAccount: `${account}b`}, /storageAccount/],
+    [{hbiWorkspace: false}, /hbiWorkspace/]]) {
+    await assert.rejects(arm.workspaces.beginCreateOrUpdateAndWait(GROUP, 'fixed', {location: 'local', ...change}), refused(409, 'Conflict', field));
+  }
+  const kept = await arm.workspaces.beginUpdateAndWait(GROUP, 'fixed', {applicationInsights: '/insights', containerRegistry: '/registry'});
+  assert.deepEqual([kept.storageAccount, kept.hbiWorkspace, kept.applicationInsights, kept.containerRegistry],
+    [account, true, '/insights', '/registry']);
+  await arm.workspaces.beginDeleteAndWait(GROUP, 'fixed');
+});
+
 test('more workspaces than a page holds are all listed, once each', async () => {
   const names = Array.from({length: 60}, (_, index) => `many${index}`);
   await Promise.all(names.map((name) => arm.workspaces.beginCreateOrUpdateAndWait('crowd', name, {location: 'local'})));
