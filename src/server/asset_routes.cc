@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "model/reference.h"
+#include "server/asset_filter.h"
 #include "server/asset_versions.h"
 #include "server/control_plane.h"
 #include "server/paging.h"
@@ -56,28 +57,6 @@ Result<store::AssetQuery> query_of(const Call& call, AssetKind kind) {
   return query;
 }
 
-/// "k1,k2=v2" of `$tags`, or `tags`.
-std::vector<std::pair<std::string, std::string>> wanted_tags(const Call& call) {
-  std::string text = call.query_value("$tags");
-  if (text.empty()) text = call.query_value("tags");
-  std::vector<std::pair<std::string, std::string>> tags;
-  for (const std::string_view part : split(text, ',')) {
-    const std::size_t equals = part.find('=');
-    const std::string_view key = trim(part.substr(0, equals));
-    if (key.empty()) continue;
-    const bool has_value = equals != std::string_view::npos;
-    tags.emplace_back(key, has_value ? trim(part.substr(equals + 1)) : std::string_view());
-  }
-  return tags;
-}
-
-bool has_tags(const Asset& asset, const std::vector<std::pair<std::string, std::string>>& wanted) {
-  return std::ranges::all_of(wanted, [&](const auto& tag) {
-    const auto found = asset.tags.find(tag.first);
-    return found != asset.tags.end() && (tag.second.empty() || found->second == tag.second);
-  });
-}
-
 template <AssetKind kind>
 Result<io::Reply> list_versions(Call& call) {
   store::AssetQuery query = TRY(query_of(call, kind));
@@ -85,15 +64,16 @@ Result<io::Reply> list_versions(Call& call) {
   query.hash = call.query_value("hash");
   // Clients ask for a hash below a name they have just made up: they mean all code there is.
   if (!query.hash.empty()) query.name.clear();
-  const auto tags = wanted_tags(call);
-  if (!tags.empty()) query.tag_key = tags.front().first;
+  const VersionFilter filter = TRY(VersionFilter::of(call));
+  query.tag_key = filter.first_tag();
+  if (query.skip == 0) query.skip = filter.offset();
 
   const std::size_t size = query.limit++;
   const std::vector<Asset> assets = TRY(call.services.store.assets(query));
   json::array values;
   for (std::size_t index = 0; index < std::min(size, assets.size()); ++index) {
-    if (has_tags(assets[index], tags))
-      values.push_back(arm::to_json(assets[index], *call.workspace));
+    if (!filter.takes(assets[index])) continue;
+    values.push_back(arm::to_json(assets[index], *call.workspace));
   }
   std::string next;
   if (assets.size() > size) next = next_link(call, static_cast<std::int64_t>(query.skip + size));
@@ -267,6 +247,12 @@ Result<io::Reply> put_container(Call& call) {
   container.properties = asked.properties;
   container.is_archived = asked.is_archived;
   if (container.data_type.empty()) container.data_type = asked.data_type;
+  if (container.data_type != asked.data_type) {
+    return fail(Code::Conflict,
+                fmt::format("the dataType of '{}' cannot be changed: it is {}", container.name,
+                            container.data_type),
+                "properties.dataType");
+  }
   io::Reply reply = json_reply(existing ? 200 : 201, arm::to_json(container, *call.workspace));
   call.services.plane.write({store::PutContainer{std::move(container)}});
   return reply;

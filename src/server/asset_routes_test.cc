@@ -42,6 +42,35 @@ TEST_F(AssetTest, AVersionMakesItsContainer) {
   EXPECT_EQ(get("W/data/rows/versions/2").status, 404);
 }
 
+TEST_F(AssetTest, VersionsAreFoundByWhatIsSaidOfThem) {
+  put_data("1", "x", R"(,"description":"first try","tags":{"k":"v"},"properties":{"p":"1"})");
+  put_data("2", "x", R"(,"description":"second try","tags":{"k":"w"})");
+  const auto found = [&](const std::string& query) {
+    return names(get("W/data/rows/versions?" + query));
+  };
+
+  EXPECT_EQ(found("version=1"), Names{"1"});
+  EXPECT_EQ(found("description=try"), (Names{"2", "1"}));
+  EXPECT_EQ(found("description=first"), Names{"1"});
+  EXPECT_EQ(found("tags=k%3Dw"), Names{"2"});
+  EXPECT_EQ(found("properties=p"), Names{"1"});
+  EXPECT_EQ(found("offset=1"), Names{"1"});
+  EXPECT_EQ(found("$orderBy=createdtime%20asc"), (Names{"1", "2"}));
+  EXPECT_EQ(found("$orderby=CreatedTime"), (Names{"1", "2"}));
+  for (const char* query :
+       {"offset=-1", "offset=x", "$orderBy=size", "$orderBy=createdtime%20up"}) {
+    EXPECT_EQ(get(std::string("W/data/rows/versions?") + query).status, 400) << query;
+  }
+  EXPECT_EQ(get("W/data/rows/versions?feed=x").status, 501);
+}
+
+TEST_F(AssetTest, TheTypeOfDataIsFixed) {
+  put_data("1");
+  const Answer other = put("W/data/rows", R"({"properties":{"dataType":"mltable"}})");
+  EXPECT_EQ(other.status, 409);
+  EXPECT_EQ(other.at("/error/target"), "properties.dataType");
+}
+
 TEST_F(AssetTest, TheLatestIsTheNewestAndTheNextTheHighest) {
   put_data("7");
   put_data("3");

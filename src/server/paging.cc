@@ -73,6 +73,12 @@ Result<std::int64_t> continuation(const Call& call) {
   return 0;
 }
 
+Result<std::size_t> count_of(const Call& call, std::string_view name) {
+  const std::string text = call.query_value(name);
+  if (text.empty()) return 0;
+  return static_cast<std::size_t>(TRY(number_of(text, name)));
+}
+
 Result<View> list_view(const Call& call) {
   const std::string text = call.query_value("listViewType");
   if (text.empty() || equals_ignoring_case(text, "ActiveOnly")) return View::ActiveOnly;

@@ -22,6 +22,9 @@ Result<std::size_t> page_size(const Call& call);
 /// none. What we did not give out, or gave out for another list, is an error.
 Result<std::int64_t> continuation(const Call& call);
 
+/// A number of things that the query has under this name; 0 when there is none.
+Result<std::size_t> count_of(const Call& call, std::string_view name);
+
 Result<store::JobQuery::View> list_view(const Call& call);
 
 /// The absolute URL of the page that continues at `skip`: this request's, with all else it asked

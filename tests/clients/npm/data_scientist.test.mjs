@@ -84,6 +84,22 @@ for (const [kind, body] of Object.entries(KINDS)) {
   });
 }
 
+test('versions of a model are found by what is said of them', async () => {
+  for (const [version, description, stage] of [['1', 'first try', 'raw'], ['2', 'second try', 'raw'], ['3', 'final', 'done']]) {
+    await arm.modelVersions.createOrUpdate(...here, 'searched', version,
+      {properties: {...KINDS.model(version), description, tags: {stage}, properties: {seed: version}}});
+  }
+  const found = async (options) => names(await all(arm.modelVersions.list(...here, 'searched', options)));
+  assert.deepEqual(await found({version: '2'}), ['2']);
+  assert.deepEqual(await found({version: '9'}), []);
+  assert.deepEqual(await found({description: 'try'}), ['2', '1']);
+  assert.deepEqual(await found({tags: 'stage=raw'}), ['2', '1']);
+  assert.deepEqual(await found({properties: 'seed=3'}), ['3']);
+  assert.deepEqual(await found({offset: 1}), ['2', '1']);
+  assert.deepEqual(await found({offset: 1, top: 1}), ['2', '1']);
+  await assert.rejects(found({feed: 'elsewhere'}), refused(501, 'NotSupported', /feed/));
+});
+
 test('more containers than a page holds are all listed', async () => {
   const wanted = Array.from({length: 55}, (_, index) => `set${index}`);
   for (const name of wanted) await arm.dataContainers.createOrUpdate(...here, name, {properties: {dataType: 'uri_file'}});
@@ -92,6 +108,12 @@ test('more containers than a page holds are all listed', async () => {
   const listed = names(pages.flat());
   assert.equal(new Set(listed).size, listed.length);
   for (const name of wanted) assert.ok(listed.includes(name), name);
+});
+
+test('the type of data is what it was made with', async () => {
+  await arm.dataContainers.createOrUpdate(...here, 'typed', {properties: {dataType: 'uri_file'}});
+  await assert.rejects(arm.dataContainers.createOrUpdate(...here, 'typed', {properties: {dataType: 'mltable'}}), refused(409, 'Conflict', /dataType/));
+  assert.equal((await arm.dataContainers.get(...here, 'typed')).properties.dataType, 'uri_file');
 });
 
 test('data is found by its tags', async () => {
