@@ -20,3 +20,7 @@ def test_a_data_scientists_day(suite):
 
 def test_bad_input(suite):
     suite("bad_input.test.mjs")
+
+
+def test_the_credentials_of_azure_identity(suite):
+    suite("identity.test.mjs", with_env=True)
