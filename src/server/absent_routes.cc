@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Azure ML's collections that Berth does not have yet. There is nothing in them, and that is what
 // clients are told: lists are empty, what is asked for by name is not found, and what cannot be
-// made is refused by name (decision 25).
+// made is refused by name (decision 26).
 #include <array>
 #include <deque>
 #include <utility>

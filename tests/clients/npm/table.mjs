@@ -51,7 +51,7 @@ export function tableOf(observed, older) {
     '## Implemented\n', rows(isImplemented),
     '## Refused, because there is nothing here that it could be done to\n',
     rows((each) => !isImplemented(each) && !absent.has(groupOf(each))),
-    '## Of resources that Berth does not have yet ([why these answers](decisions/0025-what-is-not-there-yet.md))\n',
+    '## Of resources that Berth does not have yet ([why these answers](decisions/0026-what-is-not-there-yet.md))\n',
     rows((each) => absent.has(groupOf(each))),
   ].join('\n');
   return {text, implemented};
