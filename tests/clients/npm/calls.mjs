@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // One call of every operation of the client, in an order in which what they need is there: [operation, call].
 // A call is made with the group of operations and with what calls have left behind for each other.
-import {GROUP, SUBSCRIPTION, all, eventually, submit, upload} from './client.mjs';
+import {GROUP, all, eventually, idOf, submit, upload} from './client.mjs';
 
 const WORKSPACE = 'everything';
 const LOCATION = 'local';
 const here = [GROUP, WORKSPACE];
-const id = (below) => `/subscriptions/${SUBSCRIPTION}/resourceGroups/${GROUP}/providers/Microsoft.MachineLearningServices`
-  + `/workspaces/${WORKSPACE}/${below}`;
+const id = (below) => idOf(WORKSPACE, below);
 
 const workspace = [
-  ['workspaces.beginCreateOrUpdate', (g) => g.beginCreateOrUpdateAndWait(...here, {location: LOCATION, friendlyName: 'All of it'})],
+  [
+    'workspaces.beginCreateOrUpdate',
+    (g) => g.beginCreateOrUpdateAndWait(...here, {location: LOCATION, friendlyName: 'All of it'}),
+  ],
   ['workspaces.get', (g) => g.get(...here)],
-  ['workspaces.beginUpdate', (g) => g.beginUpdateAndWait(...here, {description: 'Every operation once', tags: {kind: 'test'}})],
+  [
+    'workspaces.beginUpdate',
+    (g) => g.beginUpdateAndWait(...here, {description: 'Every operation once', tags: {kind: 'test'}}),
+  ],
   ['workspaces.listByResourceGroup', (g) => all(g.listByResourceGroup(GROUP))],
   ['workspaces.listBySubscription', (g) => all(g.listBySubscription())],
   ['workspaces.beginDiagnose', (g) => g.beginDiagnoseAndWait(...here, {parameters: {value: {storageAccount: {}}}})],
@@ -32,21 +37,36 @@ const location = [
   ['usages.list', (g) => all(g.list(LOCATION))],
   ['virtualMachineSizes.list', (g) => g.list(LOCATION)],
   ['quotas.list', async (g, left) => (left.quotas = await all(g.list(LOCATION)))],
-  ['quotas.update', (g, {quotas}) => g.update(LOCATION, {location: LOCATION, value: [
-    {id: quotas.find((each) => each.name.value === 'TotalNodes').id, limit: 8, unit: 'Count'}]})],
+  [
+    'quotas.update',
+    (g, {quotas}) =>
+      g.update(LOCATION, {
+        location: LOCATION,
+        value: [{id: quotas.find((each) => each.name.value === 'TotalNodes').id, limit: 8, unit: 'Count'}],
+      }),
+  ],
 ];
 
 const cluster = {
   location: LOCATION,
-  properties: {computeType: 'AmlCompute', description: 'from zero', properties: {
-    vmSize: 'Standard_DS1_v2', vmPriority: 'Dedicated', osType: 'Linux',
-    scaleSettings: {minNodeCount: 0, maxNodeCount: 2, nodeIdleTimeBeforeScaleDown: 'PT2M'}}},
+  properties: {
+    computeType: 'AmlCompute',
+    description: 'from zero',
+    properties: {
+      vmSize: 'Standard_DS1_v2',
+      vmPriority: 'Dedicated',
+      osType: 'Linux',
+      scaleSettings: {minNodeCount: 0, maxNodeCount: 2, nodeIdleTimeBeforeScaleDown: 'PT2M'},
+    },
+  },
 };
 const compute = [
   ['computeOperations.beginCreateOrUpdate', (g) => g.beginCreateOrUpdateAndWait(...here, 'pool', cluster)],
   ['computeOperations.get', (g) => g.get(...here, 'pool')],
-  ['computeOperations.beginUpdate', (g) => g.beginUpdateAndWait(...here, 'pool',
-    {properties: {scaleSettings: {minNodeCount: 0, maxNodeCount: 3}}})],
+  [
+    'computeOperations.beginUpdate',
+    (g) => g.beginUpdateAndWait(...here, 'pool', {properties: {scaleSettings: {minNodeCount: 0, maxNodeCount: 3}}}),
+  ],
   ['computeOperations.list', (g) => all(g.list(...here))],
   ['computeOperations.listNodes', (g) => all(g.listNodes(...here, 'pool'))],
   ['computeOperations.listKeys', (g) => g.listKeys(...here, 'pool')],
@@ -59,13 +79,27 @@ const compute = [
 const datastores = [
   ['datastores.list', (g) => all(g.list(...here))],
   ['datastores.get', (g) => g.get(...here, 'workspaceblobstore')],
-  ['datastores.listSecrets', async (g, left, client) => {
-    await g.listSecrets(...here, 'workspaceblobstore');
-    left.codeUri = await upload(client.arm, WORKSPACE, 'code/1/train.py', 'print("hello")\n');
-  }],
-  ['datastores.createOrUpdate', (g) => g.createOrUpdate(...here, 'elsewhere', {properties: {
-    datastoreType: 'AzureBlob', accountName: 'account', containerName: 'container', endpoint: 'core.windows.net',
-    protocol: 'https', credentials: {credentialsType: 'None'}}})],
+  [
+    'datastores.listSecrets',
+    async (g, left, client) => {
+      await g.listSecrets(...here, 'workspaceblobstore');
+      left.codeUri = await upload(client.arm, WORKSPACE, 'code/1/train.py', 'print("hello")\n');
+    },
+  ],
+  [
+    'datastores.createOrUpdate',
+    (g) =>
+      g.createOrUpdate(...here, 'elsewhere', {
+        properties: {
+          datastoreType: 'AzureBlob',
+          accountName: 'account',
+          containerName: 'container',
+          endpoint: 'core.windows.net',
+          protocol: 'https',
+          credentials: {credentialsType: 'None'},
+        },
+      }),
+  ],
   ['datastores.delete', (g) => g.delete(...here, 'elsewhere')],
 ];
 
@@ -84,7 +118,11 @@ const without = (kind) => [
   [`${kind}Containers.delete`, (g) => g.delete(...here, 'thing')],
 ];
 const component = {
-  name: 'thing', version: '1', type: 'command', command: 'true', environment: `azureml:${id('environments/thing/versions/1')}`,
+  name: 'thing',
+  version: '1',
+  type: 'command',
+  command: 'true',
+  environment: `azureml:${id('environments/thing/versions/1')}`,
 };
 const assets = [
   ...asset('code', {}, ({codeUri}) => ({codeUri: codeUri.slice(0, codeUri.lastIndexOf('/'))})),
@@ -94,25 +132,43 @@ const assets = [
   ...asset('model', {}, ({codeUri}) => ({modelUri: codeUri, modelType: 'custom_model'})),
 ];
 
-const job = {jobType: 'Command', command: 'sleep 600', environmentId: id('environments/thing/versions/1'), displayName: 'Once', tags: {a: 'b'}};
+const job = {
+  jobType: 'Command',
+  command: 'sleep 600',
+  environmentId: id('environments/thing/versions/1'),
+  displayName: 'Once',
+  tags: {a: 'b'},
+};
 const jobs = [
-  ['jobs.createOrUpdate', async (g, left, client) => {
-    if (client.version === '1.0.0') await submit(client, WORKSPACE, 'once', job);
-    await g.createOrUpdate(...here, 'once', {properties: job});
-  }],
+  [
+    'jobs.createOrUpdate',
+    async (g, left, client) => {
+      if (client.version === '1.0.0') await submit(client, WORKSPACE, 'once', job);
+      await g.createOrUpdate(...here, 'once', {properties: job});
+    },
+  ],
   ['jobs.get', (g) => g.get(...here, 'once')],
   ['jobs.list', (g) => all(g.list(...here))],
   ['jobs.beginCancel', (g) => g.beginCancelAndWait(...here, 'once')],
-  ['jobs.beginDelete', async (g) => {
-    await eventually(async () => (await g.get(...here, 'once')).properties.status === 'Canceled', 'the end of the job');
-    await g.beginDeleteAndWait(...here, 'once');
-  }],
+  [
+    'jobs.beginDelete',
+    async (g) => {
+      await eventually(
+        async () => (await g.get(...here, 'once')).properties.status === 'Canceled',
+        'the end of the job',
+      );
+      await g.beginDeleteAndWait(...here, 'once');
+    },
+  ],
 ];
 
 // Collections that Berth does not have yet.
 
 const endpoint = {location: LOCATION, properties: {authMode: 'Key'}};
-const deployment = {location: LOCATION, properties: {endpointComputeType: 'Managed', model: 'azureml:thing:1', instanceType: 'Standard_DS1_v2'}};
+const deployment = {
+  location: LOCATION,
+  properties: {endpointComputeType: 'Managed', model: 'azureml:thing:1', instanceType: 'Standard_DS1_v2'},
+};
 const absent = [
   ['onlineEndpoints.beginCreateOrUpdate', (g) => g.beginCreateOrUpdateAndWait(...here, 'shop', endpoint)],
   ['onlineEndpoints.list', (g) => all(g.list(...here))],
@@ -126,41 +182,73 @@ const absent = [
   ['onlineDeployments.list', (g) => all(g.list(...here, 'shop'))],
   ['onlineDeployments.get', (g) => g.get(...here, 'shop', 'blue')],
   ['onlineDeployments.beginUpdate', (g) => g.beginUpdateAndWait(...here, 'shop', 'blue', {tags: {a: 'b'}})],
-  ['onlineDeployments.getLogs', (g) => g.getLogs(...here, 'shop', 'blue', {containerType: 'StorageInitializer', tail: 10})],
+  [
+    'onlineDeployments.getLogs',
+    (g) => g.getLogs(...here, 'shop', 'blue', {containerType: 'StorageInitializer', tail: 10}),
+  ],
   ['onlineDeployments.listSkus', (g) => all(g.listSkus(...here, 'shop', 'blue'))],
   ['onlineDeployments.beginDelete', (g) => g.beginDeleteAndWait(...here, 'shop', 'blue')],
-  ['batchEndpoints.beginCreateOrUpdate', (g) => g.beginCreateOrUpdateAndWait(...here, 'night',
-    {location: LOCATION, properties: {authMode: 'AADToken'}})],
+  [
+    'batchEndpoints.beginCreateOrUpdate',
+    (g) => g.beginCreateOrUpdateAndWait(...here, 'night', {location: LOCATION, properties: {authMode: 'AADToken'}}),
+  ],
   ['batchEndpoints.list', (g) => all(g.list(...here))],
   ['batchEndpoints.get', (g) => g.get(...here, 'night')],
   ['batchEndpoints.beginUpdate', (g) => g.beginUpdateAndWait(...here, 'night', {tags: {a: 'b'}})],
   ['batchEndpoints.listKeys', (g) => g.listKeys(...here, 'night')],
   ['batchEndpoints.beginDelete', (g) => g.beginDeleteAndWait(...here, 'night')],
-  ['batchDeployments.beginCreateOrUpdate', (g) => g.beginCreateOrUpdateAndWait(...here, 'night', 'blue',
-    {location: LOCATION, properties: {compute: id('computes/pool')}})],
+  [
+    'batchDeployments.beginCreateOrUpdate',
+    (g) =>
+      g.beginCreateOrUpdateAndWait(...here, 'night', 'blue', {
+        location: LOCATION,
+        properties: {compute: id('computes/pool')},
+      }),
+  ],
   ['batchDeployments.list', (g) => all(g.list(...here, 'night'))],
   ['batchDeployments.get', (g) => g.get(...here, 'night', 'blue')],
   ['batchDeployments.beginUpdate', (g) => g.beginUpdateAndWait(...here, 'night', 'blue', {tags: {a: 'b'}})],
   ['batchDeployments.beginDelete', (g) => g.beginDeleteAndWait(...here, 'night', 'blue')],
-  ['schedules.beginCreateOrUpdate', (g) => g.beginCreateOrUpdateAndWait(...here, 'nightly', {properties: {
-    trigger: {triggerType: 'Cron', expression: '0 3 * * *'},
-    action: {actionType: 'CreateJob', jobDefinition: job}}})],
+  [
+    'schedules.beginCreateOrUpdate',
+    (g) =>
+      g.beginCreateOrUpdateAndWait(...here, 'nightly', {
+        properties: {
+          trigger: {triggerType: 'Cron', expression: '0 3 * * *'},
+          action: {actionType: 'CreateJob', jobDefinition: job},
+        },
+      }),
+  ],
   ['schedules.list', (g) => all(g.list(...here))],
   ['schedules.get', (g) => g.get(...here, 'nightly')],
   ['schedules.beginDelete', (g) => g.beginDeleteAndWait(...here, 'nightly')],
-  ['workspaceConnections.create', (g) => g.create(...here, 'store', {properties: {authType: 'None', category: 'Git', target: 'https://example.org'}})],
+  [
+    'workspaceConnections.create',
+    (g) => g.create(...here, 'store', {properties: {authType: 'None', category: 'Git', target: 'https://example.org'}}),
+  ],
   ['workspaceConnections.list', (g) => all(g.list(...here, {category: 'Git'}))],
   ['workspaceConnections.get', (g) => g.get(...here, 'store')],
   ['workspaceConnections.delete', (g) => g.delete(...here, 'store')],
-  ['privateEndpointConnections.createOrUpdate', (g) => g.createOrUpdate(...here, 'link',
-    {privateLinkServiceConnectionState: {status: 'Approved', description: 'please'}})],
+  [
+    'privateEndpointConnections.createOrUpdate',
+    (g) =>
+      g.createOrUpdate(...here, 'link', {
+        privateLinkServiceConnectionState: {status: 'Approved', description: 'please'},
+      }),
+  ],
   ['privateEndpointConnections.list', (g) => all(g.list(...here))],
   ['privateEndpointConnections.get', (g) => g.get(...here, 'link')],
   ['privateEndpointConnections.delete', (g) => g.delete(...here, 'link')],
 ];
 
 export const calls = [
-  ...workspace, ...location, ...compute, ...datastores, ...assets, ...jobs,
-  ...['code', 'data', 'component', 'model', 'environment'].flatMap(without), ...absent,
+  ...workspace,
+  ...location,
+  ...compute,
+  ...datastores,
+  ...assets,
+  ...jobs,
+  ...['code', 'data', 'component', 'model', 'environment'].flatMap(without),
+  ...absent,
   ['workspaces.beginDelete', (g) => g.beginDeleteAndWait(...here)],
 ];

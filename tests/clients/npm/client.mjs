@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The client as anybody would make it, with a look at every exchange that goes through it.
+import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import path from 'node:path';
@@ -40,8 +41,11 @@ export class Client {
     this.exported = exported;
     this.exchanges = [];
     this.problems = [];
-    this.arm = new exported.AzureMachineLearningWorkspaces(credential, SUBSCRIPTION,
-      {endpoint: ENDPOINT, retryOptions: {maxRetries: 0}, ...options.client});
+    this.arm = new exported.AzureMachineLearningWorkspaces(credential, SUBSCRIPTION, {
+      endpoint: ENDPOINT,
+      retryOptions: {maxRetries: 0},
+      ...options.client,
+    });
     this.watch();
   }
 
@@ -52,9 +56,11 @@ export class Client {
 
   /** "jobs.beginCancel", …: the REST operations of the client. The rest is made of them. */
   operations() {
-    return this.groups().flatMap(([group, methods]) => Object.getOwnPropertyNames(Object.getPrototypeOf(methods))
-      .filter((name) => !/^constructor$|^_|AndWait$|Paging(Page|All)$/.test(name))
-      .map((name) => `${group}.${name}`));
+    return this.groups().flatMap(([group, methods]) =>
+      Object.getOwnPropertyNames(Object.getPrototypeOf(methods))
+        .filter((name) => !/^constructor$|^_|AndWait$|Paging(Page|All)$/.test(name))
+        .map((name) => `${group}.${name}`),
+    );
   }
 
   watch() {
@@ -76,8 +82,13 @@ export class Client {
   note(spec, raw) {
     const body = raw.bodyAsText ? JSON.parse(raw.bodyAsText) : undefined;
     const exchange = {
-      method: spec.httpMethod, path: spec.path, url: raw.request.url, status: raw.status, body,
-      headers: raw.headers.toJSON(), isPoll: POLLED.test(raw.request.url),
+      method: spec.httpMethod,
+      path: spec.path,
+      url: raw.request.url,
+      status: raw.status,
+      body,
+      headers: raw.headers.toJSON(),
+      isPoll: POLLED.test(raw.request.url),
     };
     this.exchanges.push(exchange);
     if (!exchange.isPoll) this.check(spec, exchange);
@@ -94,6 +105,19 @@ export class Client {
     }
   }
 }
+
+/** The ARM id of a workspace, or of what is below it. */
+export const idOf = (workspace, below) =>
+  `/subscriptions/${SUBSCRIPTION}/resourceGroups/${GROUP}/providers/Microsoft.MachineLearningServices` +
+  `/workspaces/${workspace}${below ? `/${below}` : ''}`;
+
+/** For assert.rejects: the client has thrown this ARM error. */
+export const refused = (status, code, words) => (error) => {
+  assert.equal(error.statusCode, status, error.message);
+  assert.equal(error.code, code);
+  assert.match(error.message, words);
+  return true;
+};
 
 /** All of an asynchronous iterator. */
 export async function all(iterator) {
@@ -125,13 +149,12 @@ export async function raw(method, below, body, headers = {}) {
 }
 
 /**
- * Submits a job. 1.0.0 cannot: its serializer looks for the kinds of jobs under the wrong parent's name, and sends none of
- * what only a command job has. Whoever has that release submits by other means, and does the rest with it.
+ * Submits a job. 1.0.0 cannot: its serializer looks for the kinds of jobs under the wrong parent's name, and sends
+ * none of what only a command job has. Whoever has that release submits by other means, and does the rest with it.
  */
 export async function submit(client, workspace, name, properties) {
   if (client.version !== '1.0.0') return client.arm.jobs.createOrUpdate(GROUP, workspace, name, {properties});
-  const answer = await raw('PUT', `/subscriptions/${SUBSCRIPTION}/resourceGroups/${GROUP}/providers/`
-    + `Microsoft.MachineLearningServices/workspaces/${workspace}/jobs/${name}?api-version=2022-05-01`, {properties});
+  const answer = await raw('PUT', `${idOf(workspace, `jobs/${name}`)}?api-version=2022-05-01`, {properties});
   if (answer.status < 300) return answer.body;
   const {code, message} = answer.body.error;
   throw Object.assign(new Error(message), {code, statusCode: answer.status});
@@ -143,8 +166,11 @@ export async function upload(arm, workspace, name, content) {
   const secrets = await arm.datastores.listSecrets(GROUP, workspace, 'workspaceblobstore');
   const {accountName, endpoint, containerName} = place.properties;
   const container = `https://${accountName}.blob.${endpoint}/${containerName}`;
-  const response = await fetch(`${container}/${name}?${secrets.sasToken}`,
-    {method: 'PUT', body: content, headers: {'x-ms-blob-type': 'BlockBlob', 'x-ms-version': '2021-08-06'}});
+  const response = await fetch(`${container}/${name}?${secrets.sasToken}`, {
+    method: 'PUT',
+    body: content,
+    headers: {'x-ms-blob-type': 'BlockBlob', 'x-ms-version': '2021-08-06'},
+  });
   if (response.status !== 201) throw new Error(`upload of ${name}: ${response.status} ${await response.text()}`);
   return `${container}/${name}`;
 }

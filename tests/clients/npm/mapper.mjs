@@ -12,24 +12,32 @@ const isObject = (value) => typeof value === 'object' && value !== null && !Arra
 const ofType = (name) => (value) => typeof value === name || `is not a ${name}`;
 const ofForm = (form, name) => (value) => (typeof value === 'string' && form.test(value)) || `is not a ${name}`;
 const PLAIN = {
-  String: ofType('string'), Boolean: ofType('boolean'), Number: ofType('number'), TimeSpan: ofForm(SPAN, 'duration'),
-  DateTime: ofForm(TIME, 'time'), Uuid: ofForm(UUID, 'UUID'), any: () => true,
+  String: ofType('string'),
+  Boolean: ofType('boolean'),
+  Number: ofType('number'),
+  TimeSpan: ofForm(SPAN, 'duration'),
+  DateTime: ofForm(TIME, 'time'),
+  Uuid: ofForm(UUID, 'UUID'),
+  any: () => true,
   Object: (value) => isObject(value) || 'is not an object',
 };
 
 /** "Compute.provisioningState" -> the values the client knows, read from its declarations. */
 export function knownValues(declarations, exported) {
   const text = readFileSync(declarations, 'utf8');
-  const fields = new Map(), bases = new Map();
-  for (const [, name, parents, body] of text.matchAll(/declare interface (\w+)(?: extends ([\w, ]+))? \{([\s\S]*?)\n\}/g)) {
+  const fields = new Map(),
+    bases = new Map();
+  for (const [, name, parents, body] of text.matchAll(
+    /declare interface (\w+)(?: extends ([\w, ]+))? \{([\s\S]*?)\n\}/g,
+  )) {
     bases.set(name, parents ? parents.split(', ') : []);
     for (const [, field, type] of body.matchAll(/^ {4}(?:readonly )?(\w+)\??: (\w+)(?:\[\])?(?: \| null)?;/gm)) {
       const known = exported[`Known${type}`];
       if (known) fields.set(`${name}.${field}`, new Set(Object.values(known)));
     }
   }
-  const find = (name, field) => fields.get(`${name}.${field}`)
-    ?? (bases.get(name) ?? []).map((base) => find(base, field)).find(Boolean);
+  const find = (name, field) =>
+    fields.get(`${name}.${field}`) ?? (bases.get(name) ?? []).map((base) => find(base, field)).find(Boolean);
   return find;
 }
 
@@ -86,7 +94,9 @@ export class Checker {
       if (found !== undefined) {
         this.value(field, found, where, this.known(model.className, name));
       } else if (field.required || (field.readOnly && !this.may_lack(model, name))) {
-        this.problems.push(`${where} is missing, a ${field.required ? 'required' : 'read-only'} field of ${model.className}`);
+        this.problems.push(
+          `${where} is missing, a ${field.required ? 'required' : 'read-only'} field of ${model.className}`,
+        );
       }
     }
   }
@@ -108,12 +118,15 @@ export class Checker {
   }
 
   named(model, wanted) {
-    return [model.className, model.uberParent].map((name) => this.models.discriminators[`${name}.${wanted}`]).find(Boolean);
+    return [model.className, model.uberParent]
+      .map((name) => this.models.discriminators[`${name}.${wanted}`])
+      .find(Boolean);
   }
 
   /** Inputs and outputs of jobs stand under another parent's name, where the client itself does not find them. */
   alike(discriminator, wanted) {
-    return Object.values(this.models.discriminators)
-      .find((mapper) => mapper.serializedName === wanted && discriminator in mapper.type.modelProperties);
+    return Object.values(this.models.discriminators).find(
+      (mapper) => mapper.serializedName === wanted && discriminator in mapper.type.modelProperties,
+    );
   }
 }

@@ -20,8 +20,15 @@ const known = knownValues(client.declarations, client.exported);
 const check = (model, answer, absent) => new Checker(models, known, absent).check(models[model], answer);
 
 const node = {nodeId: 'n', privateIpAddress: null, publicIpAddress: null, port: 0, nodeState: 'idle', runId: null};
-const cluster = {computeType: 'AmlCompute', computeLocation: 'local', provisioningState: 'Succeeded', createdOn: '2026-11-18T03:22:11.328Z',
-  modifiedOn: '2026-11-18T03:22:11Z', provisioningErrors: null, isAttachedCompute: false};
+const cluster = {
+  computeType: 'AmlCompute',
+  computeLocation: 'local',
+  provisioningState: 'Succeeded',
+  createdOn: '2026-11-18T03:22:11.328Z',
+  modifiedOn: '2026-11-18T03:22:11Z',
+  provisioningErrors: null,
+  isAttachedCompute: false,
+};
 
 test('a complete answer is right', () => assert.deepEqual(check('AmlComputeNodeInformation', node), []));
 
@@ -36,7 +43,12 @@ test('a required field that is missing is found', () => {
 });
 
 test('types are looked at', () => {
-  for (const [field, value] of [['port', '0'], ['nodeId', 5], ['nodeId', null], ['port', []]]) {
+  for (const [field, value] of [
+    ['port', '0'],
+    ['nodeId', 5],
+    ['nodeId', null],
+    ['port', []],
+  ]) {
     assert.equal(check('AmlComputeNodeInformation', {...node, [field]: value}).length, 1, `${field} ${value}`);
   }
   for (const time of ['yesterday', '2026-11-18', 1700000000, '2026-11-18 03:22:11Z']) {
@@ -57,8 +69,14 @@ test('values of enumerations are the known ones, inherited fields included', () 
 test('the discriminator chooses the model', () => {
   assert.match(check('Compute', {...cluster, properties: {vmSize: 5}})[0], /vmSize is not a string/);
   assert.match(check('Compute', {...cluster, computeType: 'Abacus'})[0], /which the client does not know/);
-  assert.match(check('DatastoreProperties', {datastoreType: 'AzureBlob', isDefault: true,
-    credentials: {credentialsType: 'Key'}})[0], /credentialsType/);
+  assert.match(
+    check('DatastoreProperties', {
+      datastoreType: 'AzureBlob',
+      isDefault: true,
+      credentials: {credentialsType: 'Key'},
+    })[0],
+    /credentialsType/,
+  );
 });
 
 test('both releases are the ones that the table is about', () => {

@@ -25,13 +25,20 @@ async function observe(client, operation, call, left) {
     failure = error;
   }
   // A call may look at other things on its way; the operation itself is the last of its kind that was not a poll.
-  const exchange = client.exchanges.slice(first).filter((each) => !each.isPoll && isOwn(each, method)).at(-1);
+  const exchange = client.exchanges
+    .slice(first)
+    .filter((each) => !each.isPoll && isOwn(each, method))
+    .at(-1);
   assert.ok(exchange, `${operation} reached the server: ${failure}`);
   return {operation, ...exchange, failure};
 }
 
-const VERBS = [[/^begin(Delete)|^delete/, 'DELETE'], [/CreateOrUpdate$|^create/, 'PUT'], [/^beginUpdate$/, 'PATCH'],
-  [/^(get|list|listBy.*|listSkus|listOutbound.*)$/, 'GET']];
+const VERBS = [
+  [/^begin(Delete)|^delete/, 'DELETE'],
+  [/CreateOrUpdate$|^create/, 'PUT'],
+  [/^beginUpdate$/, 'PATCH'],
+  [/^(get|list|listBy.*|listSkus|listOutbound.*)$/, 'GET'],
+];
 const isOwn = ({method}, name) => method === (VERBS.find(([form]) => form.test(name))?.[1] ?? 'POST');
 
 /** Answered: by success, or by an ARM error about the thing itself; not because nobody looked at the address. */
@@ -44,12 +51,18 @@ function check_answer({operation, status, body, failure}) {
 }
 
 test('every operation is answered, as the table says', async () => {
-  const client = new Client(), older = new Client('arm-machinelearning-1.0');
+  const client = new Client(),
+    older = new Client('arm-machinelearning-1.0');
   const operations = client.operations();
   assert.equal(operations.length, EVERY[client.version]);
-  assert.deepEqual(operations.filter((name) => !calls.some(([called]) => called === name)), [], 'operations never called');
+  assert.deepEqual(
+    operations.filter((name) => !calls.some(([called]) => called === name)),
+    [],
+    'operations never called',
+  );
 
-  const left = {}, observed = [];
+  const left = {},
+    observed = [];
   for (const [operation, call] of calls.filter(([name]) => operations.includes(name))) {
     const seen = await observe(client, operation, call, left);
     check_answer(seen);
@@ -60,7 +73,9 @@ test('every operation is answered, as the table says', async () => {
   const {text, implemented} = tableOf(observed, older.operations());
   compare(text, client.version);
   console.log(`${client.checker.fields} fields checked, ${client.checker.enums} of them enumerations`);
-  console.log(`arm-machinelearning ${client.version}: ${observed.length} of ${operations.length} answered, ${implemented} implemented`);
+  console.log(
+    `arm-machinelearning ${client.version}: ${observed.length} of ${operations.length} answered, ${implemented} implemented`,
+  );
 });
 
 /** The newest client has every operation; an older one must see what the table says of those it has. */

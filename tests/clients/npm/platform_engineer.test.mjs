@@ -3,27 +3,34 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 
-import {Client, GROUP, SUBSCRIPTION, all, eventually, submit} from './client.mjs';
+import {Client, GROUP, all, eventually, idOf, refused, submit} from './client.mjs';
 
 const client = new Client();
 const {arm} = client;
 const WORKSPACE = 'platform';
 const here = [GROUP, WORKSPACE];
-const refused = (status, code, words) => (error) => {
-  assert.equal(error.statusCode, status, error.message);
-  assert.equal(error.code, code);
-  assert.match(error.message, words);
-  return true;
-};
-const cluster = (inner = {}, outer = {}) => ({location: 'local', ...outer, properties: {
-  computeType: 'AmlCompute', properties: {vmSize: 'Standard_DS1_v2', scaleSettings: {maxNodeCount: 2}, ...inner}}});
+const cluster = (inner = {}, outer = {}) => ({
+  location: 'local',
+  ...outer,
+  properties: {
+    computeType: 'AmlCompute',
+    properties: {vmSize: 'Standard_DS1_v2', scaleSettings: {maxNodeCount: 2}, ...inner},
+  },
+});
 const sleeper = (compute) => ({
-  jobType: 'Command', command: 'sleep 600', environmentId: 'azureml:AzureML-minimal:1',
-  computeId: `/subscriptions/${SUBSCRIPTION}/resourceGroups/${GROUP}/providers/Microsoft.MachineLearningServices/workspaces/${WORKSPACE}/computes/${compute}`});
+  jobType: 'Command',
+  command: 'sleep 600',
+  environmentId: 'azureml:AzureML-minimal:1',
+  computeId: idOf(WORKSPACE, `computes/${compute}`),
+});
 
 test('a workspace is made, found, changed and listed', async () => {
-  const made = await arm.workspaces.beginCreateOrUpdateAndWait(...here,
-    {location: 'local', friendlyName: 'Platform', description: 'for clusters', tags: {team: 'infra'}});
+  const made = await arm.workspaces.beginCreateOrUpdateAndWait(...here, {
+    location: 'local',
+    friendlyName: 'Platform',
+    description: 'for clusters',
+    tags: {team: 'infra'},
+  });
   assert.equal(made.provisioningState, 'Succeeded');
   assert.equal(made.friendlyName, 'Platform');
 
@@ -41,14 +48,29 @@ test('a workspace is made, found, changed and listed', async () => {
 
 test('what is fixed about a workspace is refused by name', async () => {
   const account = '/subscriptions/s/resourceGroups/g/providers/Microsoft.Storage/storageAccounts/a';
-  await arm.workspaces.beginCreateOrUpdateAndWait(GROUP, 'fixed', {location: 'local', storageAccount: account, hbiWorkspace: true});
-  for (const [change, field] of [[{location: 'westeurope'}, /location/], [{storageAccount: `${account}b`}, /storageAccount/],
-    [{hbiWorkspace: false}, /hbiWorkspace/]]) {
-    await assert.rejects(arm.workspaces.beginCreateOrUpdateAndWait(GROUP, 'fixed', {location: 'local', ...change}), refused(409, 'Conflict', field));
+  await arm.workspaces.beginCreateOrUpdateAndWait(GROUP, 'fixed', {
+    location: 'local',
+    storageAccount: account,
+    hbiWorkspace: true,
+  });
+  for (const [change, field] of [
+    [{location: 'westeurope'}, /location/],
+    [{storageAccount: `${account}b`}, /storageAccount/],
+    [{hbiWorkspace: false}, /hbiWorkspace/],
+  ]) {
+    await assert.rejects(
+      arm.workspaces.beginCreateOrUpdateAndWait(GROUP, 'fixed', {location: 'local', ...change}),
+      refused(409, 'Conflict', field),
+    );
   }
-  const kept = await arm.workspaces.beginUpdateAndWait(GROUP, 'fixed', {applicationInsights: '/insights', containerRegistry: '/registry'});
-  assert.deepEqual([kept.storageAccount, kept.hbiWorkspace, kept.applicationInsights, kept.containerRegistry],
-    [account, true, '/insights', '/registry']);
+  const kept = await arm.workspaces.beginUpdateAndWait(GROUP, 'fixed', {
+    applicationInsights: '/insights',
+    containerRegistry: '/registry',
+  });
+  assert.deepEqual(
+    [kept.storageAccount, kept.hbiWorkspace, kept.applicationInsights, kept.containerRegistry],
+    [account, true, '/insights', '/registry'],
+  );
   await arm.workspaces.beginDeleteAndWait(GROUP, 'fixed');
 });
 
@@ -57,7 +79,13 @@ test('more workspaces than a page holds are all listed, once each', async () => 
   await Promise.all(names.map((name) => arm.workspaces.beginCreateOrUpdateAndWait('crowd', name, {location: 'local'})));
   const pages = await all(arm.workspaces.listByResourceGroup('crowd').byPage());
   assert.ok(pages.length > 1, `${pages.length} pages`);
-  assert.deepEqual(pages.flat().map((each) => each.name).sort(), names.sort());
+  assert.deepEqual(
+    pages
+      .flat()
+      .map((each) => each.name)
+      .sort(),
+    names.sort(),
+  );
   await Promise.all(names.map((name) => arm.workspaces.beginDeleteAndWait('crowd', name)));
   assert.deepEqual(await all(arm.workspaces.listByResourceGroup('crowd')), []);
 });
@@ -87,8 +115,11 @@ test('a cluster grows for a job, shows its nodes, and goes with its work', async
   assert.deepEqual(await all(arm.computeOperations.listNodes(...here, 'pool')), []);
 
   await submit(client, WORKSPACE, 'hold', sleeper('pool'));
-  const node = await eventually(async () => (await all(arm.computeOperations.listNodes(...here, 'pool')))
-    .find((each) => each.nodeState === 'running'), 'a node that runs the job');
+  const node = await eventually(
+    async () =>
+      (await all(arm.computeOperations.listNodes(...here, 'pool'))).find((each) => each.nodeState === 'running'),
+    'a node that runs the job',
+  );
   assert.equal(node.runId, 'hold');
   const busy = await arm.computeOperations.get(...here, 'pool');
   assert.equal(busy.properties.properties.nodeStateCounts.runningNodeCount, 1);
@@ -96,17 +127,25 @@ test('a cluster grows for a job, shows its nodes, and goes with its work', async
   const usages = await all(arm.usages.list('local'));
   assert.ok(usages.find((each) => each.name.value === 'TotalNodes').currentValue >= 1);
 
-  await assert.rejects(arm.computeOperations.beginDeleteAndWait(...here, 'pool', 'Detach'), refused(409, 'Conflict', /'hold'/));
+  await assert.rejects(
+    arm.computeOperations.beginDeleteAndWait(...here, 'pool', 'Detach'),
+    refused(409, 'Conflict', /'hold'/),
+  );
   await arm.computeOperations.beginDeleteAndWait(...here, 'pool', 'Delete');
   await assert.rejects(arm.computeOperations.get(...here, 'pool'), refused(404, 'ResourceNotFound', /'pool'/));
   assert.equal((await arm.jobs.get(...here, 'hold')).properties.status, 'Canceled');
 });
 
 test('a PATCH changes the scale alone, and is polled without Location', async () => {
-  await arm.computeOperations.beginCreateOrUpdateAndWait(...here, 'pool', cluster({vmPriority: 'LowPriority'}, {tags: {a: 'b'}}));
+  await arm.computeOperations.beginCreateOrUpdateAndWait(
+    ...here,
+    'pool',
+    cluster({vmPriority: 'LowPriority'}, {tags: {a: 'b'}}),
+  );
   const first = client.exchanges.length;
-  const changed = await arm.computeOperations.beginUpdateAndWait(...here, 'pool',
-    {properties: {scaleSettings: {maxNodeCount: 7, nodeIdleTimeBeforeScaleDown: 'PT5M'}}});
+  const changed = await arm.computeOperations.beginUpdateAndWait(...here, 'pool', {
+    properties: {scaleSettings: {maxNodeCount: 7, nodeIdleTimeBeforeScaleDown: 'PT5M'}},
+  });
   assert.equal(changed.properties.properties.scaleSettings.maxNodeCount, 7);
   assert.equal(changed.properties.properties.scaleSettings.nodeIdleTimeBeforeScaleDown, 'PT5M');
   assert.equal(changed.properties.properties.vmPriority, 'LowPriority');
@@ -119,9 +158,15 @@ test('a PATCH changes the scale alone, and is polled without Location', async ()
 });
 
 test('what is fixed about a cluster is refused by name', async () => {
-  for (const [body, field] of [[cluster({vmSize: 'Standard_DS2_v2', vmPriority: 'LowPriority'}), /size/],
-    [cluster({vmPriority: 'Dedicated'}), /tier/], [cluster({vmPriority: 'LowPriority'}, {location: 'westeurope'}), /location/]]) {
-    await assert.rejects(arm.computeOperations.beginCreateOrUpdateAndWait(...here, 'pool', body), refused(409, 'Conflict', field));
+  for (const [body, field] of [
+    [cluster({vmSize: 'Standard_DS2_v2', vmPriority: 'LowPriority'}), /size/],
+    [cluster({vmPriority: 'Dedicated'}), /tier/],
+    [cluster({vmPriority: 'LowPriority'}, {location: 'westeurope'}), /location/],
+  ]) {
+    await assert.rejects(
+      arm.computeOperations.beginCreateOrUpdateAndWait(...here, 'pool', body),
+      refused(409, 'Conflict', field),
+    );
   }
   const kept = await arm.computeOperations.get(...here, 'pool');
   assert.equal(kept.properties.properties.vmSize, 'Standard_DS1_v2');
@@ -134,8 +179,13 @@ test('computes of the other kinds are refused by name, and leave nothing', async
   const others = Object.values(KnownComputeType).filter((kind) => kind !== 'AmlCompute');
   assert.ok(others.length >= 9);
   for (const computeType of others) {
-    await assert.rejects(arm.computeOperations.beginCreateOrUpdateAndWait(...here, 'other', {location: 'local', properties: {computeType}}),
-      refused(501, 'NotSupported', new RegExp(`type ${computeType} `)));
+    await assert.rejects(
+      arm.computeOperations.beginCreateOrUpdateAndWait(...here, 'other', {
+        location: 'local',
+        properties: {computeType},
+      }),
+      refused(501, 'NotSupported', new RegExp(`type ${computeType} `)),
+    );
   }
   assert.deepEqual(await all(arm.computeOperations.list(...here)), []);
 });
@@ -145,7 +195,13 @@ test('more clusters than a page holds are all listed', async () => {
   for (const name of names) await arm.computeOperations.beginCreateOrUpdateAndWait(...here, name, cluster());
   const pages = await all(arm.computeOperations.list(...here).byPage());
   assert.ok(pages.length > 1);
-  assert.deepEqual(pages.flat().map((each) => each.name).sort(), names.sort());
+  assert.deepEqual(
+    pages
+      .flat()
+      .map((each) => each.name)
+      .sort(),
+    names.sort(),
+  );
   await Promise.all(names.map((name) => arm.computeOperations.beginDeleteAndWait(...here, name, 'Delete')));
 });
 
@@ -155,15 +211,27 @@ test('sizes say what a node has and costs', async () => {
   assert.equal(size.vCPUs, 2);
   assert.equal(size.memoryGB, 7);
   assert.ok(size.estimatedVMPrices.values.some((price) => price.retailPrice > 0 && price.vmTier === 'LowPriority'));
-  await assert.rejects(arm.computeOperations.beginCreateOrUpdateAndWait(...here, 'pool', cluster({vmSize: 'Standard_DS22_v2'})),
-    refused(400, 'UserError', /no size 'Standard_DS22_v2'/));
+  await assert.rejects(
+    arm.computeOperations.beginCreateOrUpdateAndWait(...here, 'pool', cluster({vmSize: 'Standard_DS22_v2'})),
+    refused(400, 'UserError', /no size 'Standard_DS22_v2'/),
+  );
 });
 
 test('quotas are the capacity of a site, and can be changed', async () => {
-  const quotas = async () => Object.fromEntries((await all(arm.quotas.list('local'))).map((each) => [each.name.value, each]));
+  const quotas = async () =>
+    Object.fromEntries((await all(arm.quotas.list('local'))).map((each) => [each.name.value, each]));
   const before = await quotas();
-  const update = async (changes) => (await arm.quotas.update('local', {location: 'local', value: Object.entries(changes)
-    .map(([name, limit]) => ({id: before[name]?.id ?? `/quotas/${name}`, limit, unit: 'Count'}))})).value.map((each) => each.status);
+  const update = async (changes) =>
+    (
+      await arm.quotas.update('local', {
+        location: 'local',
+        value: Object.entries(changes).map(([name, limit]) => ({
+          id: before[name]?.id ?? `/quotas/${name}`,
+          limit,
+          unit: 'Count',
+        })),
+      })
+    ).value.map((each) => each.status);
   const family = Object.keys(before).find((name) => !name.startsWith('Total'));
 
   assert.deepEqual(await update({TotalNodes: 5, TotalDedicatedCores: 64}), ['Success', 'Success']);
@@ -174,7 +242,11 @@ test('quotas are the capacity of a site, and can be changed', async () => {
   await assert.rejects(update({TotalNodes: 0}), refused(400, 'UserError', /value\[0\].limit/));
   assert.deepEqual(await quotas(), after);
 
-  await arm.computeOperations.beginCreateOrUpdateAndWait(...here, 'kept', cluster({scaleSettings: {minNodeCount: 2, maxNodeCount: 2}}));
+  await arm.computeOperations.beginCreateOrUpdateAndWait(
+    ...here,
+    'kept',
+    cluster({scaleSettings: {minNodeCount: 2, maxNodeCount: 2}}),
+  );
   assert.deepEqual(await update({TotalNodes: 1}), ['InvalidQuotaBelowClusterMinimum']);
   await arm.computeOperations.beginDeleteAndWait(...here, 'kept', 'Delete');
   assert.deepEqual(await update({TotalNodes: -1, TotalDedicatedCores: -1}), ['Success', 'Success']);
@@ -191,7 +263,12 @@ test('nothing is private, nothing is a preview, and nothing outside is needed', 
 test('the provider lists what roles can name', async () => {
   const names = (await all(arm.operations.list())).map((each) => each.name);
   assert.equal(new Set(names).size, names.length);
-  for (const name of ['workspaces/read', 'workspaces/computes/write', 'workspaces/jobs/cancel/action', 'locations/vmsizes/read']) {
+  for (const name of [
+    'workspaces/read',
+    'workspaces/computes/write',
+    'workspaces/jobs/cancel/action',
+    'locations/vmsizes/read',
+  ]) {
     assert.ok(names.includes(`Microsoft.MachineLearningServices/${name}`), name);
   }
 });

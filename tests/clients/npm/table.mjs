@@ -1,19 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // docs/arm-operations.md, made of what was observed.
 
+const PROVIDER = '/subscriptions/{subscriptionId}/providers/Microsoft.MachineLearningServices';
+const WORKSPACE = `${PROVIDER.replace('/providers', '/resourceGroups/{resourceGroupName}/providers')}/workspaces/{workspaceName}`;
+
 const HEAD = `# What \`@azure/arm-machinelearning\` can do here
 
 Every operation of the client, and how Berth answers it. Made by \`tests/clients/npm\` of what it observed; the test
-fails when this page and the server disagree, and \`BERTH_WRITE_TABLE=1 ctest --test-dir build -R clients.arm_machinelearning_2_1\`
-writes it anew. \`W\` is \`/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Microsoft.MachineLearningServices/workspaces/{workspaceName}\`,
-\`S\` is \`/subscriptions/{subscriptionId}/providers/Microsoft.MachineLearningServices\`.
+fails when this page and the server disagree, and writes it anew with
 
-Two faults of the client itself show, here as with Azure: 1.0.0 sends jobs without all that makes them a command, sweep or pipeline job,
-and 2.1.1 sends the inputs of jobs without their \`uri\` and \`mode\`. Both are refused with the name of the field that is missing.
+\`\`\`sh
+BERTH_WRITE_TABLE=1 ctest --test-dir build -R clients.arm_machinelearning_2_1
+\`\`\`
+
+\`W\` is \`${WORKSPACE}\`,
+\`S\` is \`${PROVIDER}\`.
+
+Two faults of the client itself show, here as with Azure: 1.0.0 sends jobs without all that makes them a command,
+sweep or pipeline job, and 2.1.1 sends the inputs of jobs without their \`uri\` and \`mode\`. Both are refused with the
+name of the field that is missing.
 `;
 
-const WORKSPACE = '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Microsoft.MachineLearningServices/workspaces/{workspaceName}';
-const PROVIDER = '/subscriptions/{subscriptionId}/providers/Microsoft.MachineLearningServices';
 const short = (path) => path.replace(WORKSPACE, 'W').replace(PROVIDER, 'S');
 
 const groupOf = ({operation}) => operation.split('.')[0];
@@ -48,7 +55,8 @@ export function tableOf(observed, older) {
   const text = [
     HEAD,
     `${sorted.length} operations, ${implemented} implemented.\n`,
-    '## Implemented\n', rows(isImplemented),
+    '## Implemented\n',
+    rows(isImplemented),
     '## Refused, because there is nothing here that it could be done to\n',
     rows((each) => !isImplemented(each) && !absent.has(groupOf(each))),
     '## Of resources that Berth does not have yet ([why these answers](decisions/0026-what-is-not-there-yet.md))\n',
