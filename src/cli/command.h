@@ -86,6 +86,7 @@ std::span<const Command> data_commands();
 std::span<const Command> environment_commands();
 std::span<const Command> component_commands();
 std::span<const Command> workspace_commands();
+std::span<const Command> deployment_commands();
 std::span<const Command> datastore_commands();
 std::span<const Command> site_commands();
 std::span<const Command> node_commands();

@@ -58,7 +58,23 @@ io::Reply error_reply(const Error& error) {
 }
 
 Application::Application(ApplicationParts parts)
-    : parts_(std::move(parts)), table_(all_routes()), audit_(parts_.services), guesses_(kGuesses) {}
+    : parts_(std::move(parts)),
+      table_(all_routes()),
+      audit_(parts_.services),
+      guesses_(kGuesses),
+      deployments_({.services = parts_.services,
+                    .loop = parts_.loop,
+                    .inside = {.perform =
+                                   [this](const Principal& principal, io::Request request) {
+                                     return perform_inside(principal, std::move(request));
+                                   },
+                               .check =
+                                   [this](const Principal& principal, const io::RequestHead& head) {
+                                     return check_inside(principal, head);
+                                   }},
+                    .key = parts_.sealing_key}) {
+  parts_.services.deployments = &deployments_;
+}
 
 /// A page of another origin, or a name that was made to point here, must not reach us through
 /// somebody's browser.
@@ -213,27 +229,51 @@ void Application::attempt(const std::shared_ptr<Exchange>& exchange) {
     return respond(std::get<io::Refuse>(std::move(refusal)).reply);
   }
   Call call{.request = request, .services = parts_.services, .principal = *std::move(principal)};
-  call.parameters = match->parameters;
-  auto query = io::parse_query(request.head.query);
-  if (!query) return respond(error_reply(query.error()));
-  call.query = *std::move(query);
-  if (call.parameters.contains("workspaceName")) {
-    call.workspace = parts_.services.plane.find_workspace(call.parameter("subscriptionId"),
-                                                          call.parameter("resourceGroupName"),
-                                                          call.parameter("workspaceName"));
-    const bool is_own_route = std::string_view(match->route->pattern) == "W";
-    if (call.workspace == nullptr && !is_own_route) {
-      return respond(
-          error_reply({Code::NotFound, fmt::format("no workspace '{}' in resource group '{}'",
-                                                   call.parameter("workspaceName"),
-                                                   call.parameter("resourceGroupName"))}));
-    }
+  if (const Status filled = fill(call, *match); !filled) {
+    return respond(error_reply(filled.error()));
   }
   call.respond = [this, exchange](Result<io::Reply> reply) { answer(exchange, std::move(reply)); };
   Result<io::Reply> reply = perform(call, *match->route);
   exchange->is_recorded = call.is_recorded;
   if (reply && is_later(*reply)) return;
   answer(exchange, std::move(reply));
+}
+
+/// What the address and the query say.
+Status Application::fill(Call& call, const Match& match) const {
+  call.parameters = match.parameters;
+  call.query = TRY(io::parse_query(call.request.head.query));
+  if (!call.parameters.contains("workspaceName")) return Done{};
+  call.workspace = parts_.services.plane.find_workspace(call.parameter("subscriptionId"),
+                                                        call.parameter("resourceGroupName"),
+                                                        call.parameter("workspaceName"));
+  const bool is_own_route = std::string_view(match.route->pattern) == "W";
+  if (call.workspace != nullptr || is_own_route) return Done{};
+  return fail(Code::NotFound,
+              fmt::format("no workspace '{}' in resource group '{}'",
+                          call.parameter("workspaceName"), call.parameter("resourceGroupName")));
+}
+
+Status Application::check_inside(const Principal& principal, const io::RequestHead& head) const {
+  const Match match = TRY(table_.find(head.method, head.path));
+  const core::State& state = parts_.services.plane.state();
+  if (!is_current(state, principal, parts_.services.clock.now().wall)) {
+    return fail(Code::Forbidden, fmt::format("the token of {} is no longer valid", principal.name));
+  }
+  if (allows(state, principal, asked_of(match))) return Done{};
+  return fail(Code::Forbidden, fmt::format("{} may not do this ({}) to '{}'", principal.name,
+                                           match.route->permission.action, head.path));
+}
+
+/// Only for handlers that answer at once.
+Result<io::Reply> Application::perform_inside(const Principal& principal, io::Request request) {
+  TRY(check_inside(principal, request.head));
+  const Match match = TRY(table_.find(request.head.method, request.head.path));
+  Call call{.request = request, .services = parts_.services, .principal = principal};
+  TRY(fill(call, match));
+  Result<io::Reply> reply = perform(call, *match.route);
+  if (reply && is_later(*reply)) return fail(Code::NotSupported, "this cannot be waited for here");
+  return reply;
 }
 
 /// Calls the handler. A change and the line of the audit log that tells of it are one batch.

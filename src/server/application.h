@@ -8,6 +8,7 @@
 #include "io/loop.h"
 #include "server/audit_trail.h"
 #include "server/call.h"
+#include "server/deployments.h"
 #include "server/node_hub.h"
 #include "server/route.h"
 #include "server/throttle.h"
@@ -19,6 +20,7 @@ struct ApplicationParts {
   Services& services;
   NodeHub& nodes;
   std::string owner_token{};
+  std::string sealing_key{};  ///< Secure parameters of deployments are encrypted with it.
 };
 
 /// The one door: every request is matched, authenticated and allowed on its head alone, before any
@@ -29,6 +31,9 @@ class Application final : public io::HttpHandler {
 
   io::Admission admit(const io::RequestHead& head) override;
   void handle(io::Request request, Respond respond) override;
+
+  /// Goes on with deployments that an earlier server has begun.
+  Status recover() { return deployments_.recover(); }
 
   const RouteTable& table() const { return table_; }
 
@@ -41,7 +46,10 @@ class Application final : public io::HttpHandler {
   std::function<bool()> guard_of(const Match& match, const Principal& principal) const;
   io::Admission turn_away(const io::RequestHead& head, const Route* route, const Error& error,
                           const Principal& principal);
+  Status fill(Call& call, const Match& match) const;
   Result<io::Reply> perform(Call& call, const Route& route);
+  Status check_inside(const Principal& principal, const io::RequestHead& head) const;
+  Result<io::Reply> perform_inside(const Principal& principal, io::Request request);
   struct Exchange;
   void attempt(const std::shared_ptr<Exchange>& exchange);
   void answer(const std::shared_ptr<Exchange>& exchange, Result<io::Reply> reply);
@@ -50,6 +58,7 @@ class Application final : public io::HttpHandler {
   RouteTable table_;
   AuditTrail audit_;
   PeerThrottle guesses_;
+  Deployments deployments_;
 };
 
 /// An error as ARM clients expect it.

@@ -20,6 +20,7 @@
 namespace berth::server {
 
 class ControlPlane;
+class Deployments;
 class LogStore;
 class LogWaiters;
 class Signer;
@@ -44,6 +45,7 @@ struct Services {
   const Clock& clock;
   const ServerFacts& facts;
   LogWaiters& log_waiters;
+  Deployments* deployments = nullptr;  ///< Set by the application, which carries them out.
 };
 
 /// One request on its way through a handler.

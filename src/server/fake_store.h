@@ -10,6 +10,27 @@
 
 namespace berth::server {
 
+/// Of a store that nobody deploys anything to.
+class NoDeployments final : public store::DeploymentReader {
+ public:
+  Result<std::optional<model::TemplateDeployment>> find(const std::string&, const std::string&,
+                                                        const std::string&) override {
+    return std::optional<model::TemplateDeployment>();
+  }
+  Result<std::vector<model::TemplateDeployment>> list(const store::DeploymentQuery&) override {
+    return std::vector<model::TemplateDeployment>{};
+  }
+  Result<std::vector<model::TemplateDeployment>> unfinished() override {
+    return std::vector<model::TemplateDeployment>{};
+  }
+  Result<std::vector<model::DeploymentOperation>> operations(const std::string&) override {
+    return std::vector<model::DeploymentOperation>{};
+  }
+  Result<std::vector<model::ResourceGroup>> groups() override {
+    return std::vector<model::ResourceGroup>{};
+  }
+};
+
 class FakeStore final : public store::Store {
  public:
   void commit(store::Batch batch, Committed done) override {
@@ -101,6 +122,7 @@ class FakeStore final : public store::Store {
                                                      const std::string&) override {
     return std::vector<model::Asset>{};
   }
+  store::DeploymentReader& deployments() override { return no_deployments_; }
   Result<std::optional<store::Blob>> blob(const store::BlobKey& key) override {
     return find(blobs_, key);
   }
@@ -176,10 +198,17 @@ class FakeStore final : public store::Store {
   void put(const store::DeleteRoleAssignment& row) { access.assignments.erase(row.assignment); }
   void put(const store::AddAudit& row) { audited.push_back(row.record); }
 
+  void put(const store::PutDeployment&) {}
+  void put(const store::DeleteDeployment&) {}
+  void put(const store::PutDeploymentOperation&) {}
+  void put(const store::PutResourceGroup&) {}
+  void put(const store::DeleteResourceGroup&) {}
+
   struct Pending {
     store::Batch batch;
     Committed done;
   };
+  NoDeployments no_deployments_;
   std::deque<Pending> pending_;
   bool is_poisoned_ = false;
   std::int64_t last_ = 0;

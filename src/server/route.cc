@@ -198,7 +198,9 @@ std::vector<Route> all_routes() {
                             audit_routes(),
                             workspace_service_routes(),
                             absent_routes(),
-                            operation_list_routes()}) {
+                            operation_list_routes(),
+                            deployment_routes(),
+                            resource_group_routes()}) {
     all.insert(all.end(), routes.begin(), routes.end());
   }
   return all;

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "base/digest.h"
 #include "base/log.h"
 #include "base/random.h"
 #include "base/record.h"
@@ -207,6 +208,7 @@ Status Server::start() {
   TRY(listen());
   TRY(plane_->start());
   TRY(recover_logs());
+  TRY(application_->recover());
   TRY(announce(options_.home, http_->port(), clock_));
   loop_.on_signal({SIGTERM, SIGINT}, [this](int) { stop(); });
   nodes_->reconcile();
@@ -287,11 +289,12 @@ Status Server::listen() {
                                                   .clock = clock_,
                                                   .facts = facts_,
                                                   .log_waiters = *waiters_});
-  application_ =
-      std::make_unique<Application>(ApplicationParts{.loop = loop_,
-                                                     .services = *services_,
-                                                     .nodes = *nodes_,
-                                                     .owner_token = secrets_.owner_token});
+  application_ = std::make_unique<Application>(
+      ApplicationParts{.loop = loop_,
+                       .services = *services_,
+                       .nodes = *nodes_,
+                       .owner_token = secrets_.owner_token,
+                       .sealing_key = hmac_sha256(secrets_.signing_key, "deployments")});
   const auto tls = TRY(io::ServerTls::make(secrets_.identity));
   const auto open = [&](std::uint16_t port) {
     http_ = std::make_unique<io::HttpServer>(

@@ -45,6 +45,11 @@ class RowWriter {
   Status put(const DeleteToken& write);
   Status put(const PutRoleAssignment& write);
   Status put(const DeleteRoleAssignment& write);
+  Status put(const PutDeployment& write);
+  Status put(const DeleteDeployment& write);
+  Status put(const PutDeploymentOperation& write);
+  Status put(const PutResourceGroup& write);
+  Status put(const DeleteResourceGroup& write);
   Status put(const AddAudit& write);
 
   /// What the indexes hold of a job.

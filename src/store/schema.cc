@@ -132,6 +132,33 @@ CREATE TRIGGER audit_keeps BEFORE DELETE ON audit
     R"(
 CREATE INDEX job_tags_by_age ON job_tags (workspace, key, sequence);
 )",
+    // Deployments of templates, what became of their resources, and groups made for their own sake.
+    R"(
+CREATE TABLE deployments (
+  number INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  subscription TEXT NOT NULL,
+  resource_group TEXT NOT NULL,
+  name TEXT NOT NULL,
+  live INTEGER NOT NULL,
+  doc TEXT NOT NULL
+);
+CREATE UNIQUE INDEX deployments_by_name ON deployments (subscription, resource_group, name);
+CREATE INDEX deployments_by_age ON deployments (subscription, resource_group);
+CREATE INDEX deployments_live ON deployments (live) WHERE live = 1;
+CREATE TABLE deployment_operations (
+  deployment TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  doc TEXT NOT NULL,
+  PRIMARY KEY (deployment, number)
+) WITHOUT ROWID;
+CREATE TABLE resource_groups (
+  subscription TEXT NOT NULL,
+  name TEXT NOT NULL,
+  doc TEXT NOT NULL,
+  PRIMARY KEY (subscription, name)
+) WITHOUT ROWID;
+)",
 };
 
 Status run_step(Database& database, std::int64_t from) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "store/deployment_rows.h"
 #include "store/overlay.h"
 #include "store/sqlite.h"
 #include "store/store.h"
@@ -46,6 +47,7 @@ class SqliteStore final : public Store {
   Result<std::vector<model::Asset>> latest_of_stages(const model::WorkspaceId& workspace,
                                                      const std::string& name) override;
 
+  DeploymentReader& deployments() override { return deployments_; }
   Result<std::optional<Blob>> blob(const BlobKey& key) override;
   Result<std::vector<Blob>> blobs(const BlobQuery& query) override;
   Result<std::vector<Block>> blocks(const BlobKey& key) override;
@@ -61,6 +63,7 @@ class SqliteStore final : public Store {
 
   std::string path_;
   Database reader_;
+  DeploymentRows deployments_{reader_};
   /// Shared with the callbacks of commits, which may outlive the store in the loop's queue.
   std::shared_ptr<Overlay> overlay_ = std::make_shared<Overlay>();
   std::unique_ptr<Writer> writer_;

@@ -18,6 +18,7 @@
 #include "model/audit.h"
 #include "model/job.h"
 #include "store/blob.h"
+#include "store/deployments.h"
 #include "store/model_query.h"
 
 namespace berth::store {
@@ -119,11 +120,13 @@ struct DropBlocks {
   BlobKey key;
 };
 
-using Write = std::variant<PutWorkspace, DeleteWorkspace, PutJob, DeleteJob, PutNode, DeleteNode,
-                           PutSite, DeleteSite, PutCompute, DeleteCompute, AddUsage, PutAsset,
-                           DeleteAsset, PutContainer, DeleteContainer, RenameContainer, PutBlob,
-                           DeleteBlob, PutBlock, DropBlocks, PutUser, DeleteUser, PutToken,
-                           DeleteToken, PutRoleAssignment, DeleteRoleAssignment, AddAudit>;
+using Write =
+    std::variant<PutWorkspace, DeleteWorkspace, PutJob, DeleteJob, PutNode, DeleteNode, PutSite,
+                 DeleteSite, PutCompute, DeleteCompute, AddUsage, PutAsset, DeleteAsset,
+                 PutContainer, DeleteContainer, RenameContainer, PutBlob, DeleteBlob, PutBlock,
+                 DropBlocks, PutUser, DeleteUser, PutToken, DeleteToken, PutRoleAssignment,
+                 DeleteRoleAssignment, AddAudit, PutDeployment, DeleteDeployment,
+                 PutDeploymentOperation, PutResourceGroup, DeleteResourceGroup>;
 using Batch = std::vector<Write>;
 
 struct JobQuery {
@@ -236,6 +239,9 @@ class Store {
 
   virtual Result<std::vector<model::AuditLine>> audit(const AuditQuery& query) = 0;
   virtual Result<AuditHead> audit_head() = 0;
+
+  /// Templates that were deployed; resource groups.
+  virtual DeploymentReader& deployments() = 0;
 
   virtual Result<std::optional<Blob>> blob(const BlobKey& key) = 0;
   virtual Result<std::vector<Blob>> blobs(const BlobQuery& query) = 0;

@@ -71,6 +71,7 @@ class SimStore : public store::Store {
                                                      const std::string& name) override {
     return disk_.latest_of_stages(workspace, name);
   }
+  store::DeploymentReader& deployments() override { return disk_.deployments(); }
   Result<std::optional<store::Blob>> blob(const store::BlobKey& key) override {
     return disk_.blob(key);
   }
