@@ -267,8 +267,11 @@ Status Application::check_inside(const Principal& principal, const io::RequestHe
 
 /// Only for handlers that answer at once.
 Result<io::Reply> Application::perform_inside(const Principal& principal, io::Request request) {
-  TRY(check_inside(principal, request.head));
   const Match match = TRY(table_.find(request.head.method, request.head.path));
+  if (const Status allowed = check_inside(principal, request.head); !allowed) {
+    audit_.refused({request.head, match.route, principal, 403});
+    return fail(allowed.error());
+  }
   Call call{.request = request, .services = parts_.services, .principal = principal};
   TRY(fill(call, match));
   Result<io::Reply> reply = perform(call, *match.route);

@@ -82,11 +82,13 @@ Result<io::Reply> list(Call& call) {
                                .resource_group = call.parameter("resourceGroupName"),
                                .skip = static_cast<std::size_t>(TRY(continuation(call)))};
   query.limit = TRY(page_size(call));
-  const auto all = TRY(call.services.deployments->list(query, call.principal));
+  const Deployments::Page page = TRY(call.services.deployments->list(query, call.principal));
   json::array values;
-  for (const auto& seen : all) values.push_back(arm::to_json(seen.deployment, seen.operations));
+  for (const auto& seen : page.seen) {
+    values.push_back(arm::to_json(seen.deployment, seen.operations));
+  }
   std::string next;
-  if (values.size() == query.limit) {
+  if (page.has_more) {
     next = next_link(call, static_cast<std::int64_t>(query.skip + query.limit));
   }
   return json_reply(200, arm::page(std::move(values), next));
@@ -146,6 +148,14 @@ Result<io::Reply> get_operation(Call& call) {
   return fail(Code::NotFound, fmt::format("no operation '{}' of this deployment", id));
 }
 
+Result<io::Reply> what_if(Call&) {
+  return fail(Code::NotSupported, "what-if is not supported; validate says what would be made");
+}
+
+Result<io::Reply> of_a_subscription(Call&) {
+  return fail(Code::NotSupported, "templates are deployed to a resource group, not a subscription");
+}
+
 /// Deployments are somebody's, and each resource asks for its own right: to have the right in one
 /// workspace is enough to begin.
 constexpr Permission allow(const char* action) {
@@ -171,6 +181,10 @@ constexpr Route kRoutes[] = {
     {"PUT", BERTH_ONE, kWrite, BodyKind::Json, put},
     {"DELETE", BERTH_ONE, kDelete, BodyKind::None, remove},
     {"POST", BERTH_ONE "/validate", kValidate, BodyKind::Json, validate},
+    {"POST", BERTH_ONE "/whatIf", kValidate, BodyKind::Json, what_if},
+    {"PUT",
+     "/subscriptions/{subscriptionId}/providers/Microsoft.Resources/deployments/{deploymentName}",
+     kWrite, BodyKind::Json, of_a_subscription},
     {"POST", BERTH_ONE "/cancel", kCancel, BodyKind::Json, cancel},
     {"POST", BERTH_ONE "/exportTemplate", kExport, BodyKind::Json, export_template},
     {"GET", BERTH_ONE "/operationStatuses/{operationId}", kRead, BodyKind::None, status},

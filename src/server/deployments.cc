@@ -177,11 +177,15 @@ Result<Deployments::Seen> Deployments::find(const DeploymentName& name,
   return *std::move(seen);
 }
 
-Result<std::vector<Deployments::Seen>> Deployments::list(const store::DeploymentQuery& query,
-                                                         const Principal& principal) {
+Result<Deployments::Page> Deployments::list(store::DeploymentQuery query,
+                                            const Principal& principal) {
   store::DeploymentReader& rows = parts_.services.store.deployments();
-  std::vector<Seen> all;
-  for (TemplateDeployment& deployment : TRY(rows.list(query))) {
+  const std::size_t size = query.limit++;
+  std::vector<TemplateDeployment> found = TRY(rows.list(query));
+  Page page{.has_more = found.size() > size};
+  if (page.has_more) found.pop_back();
+  std::vector<Seen>& all = page.seen;
+  for (TemplateDeployment& deployment : found) {
     if (gone_.contains(deployment.id) || !may_see(deployment, principal)) continue;
     const auto live =
         live_.find(key_of({deployment.subscription, deployment.resource_group, deployment.name}));
@@ -192,7 +196,7 @@ Result<std::vector<Deployments::Seen>> Deployments::list(const store::Deployment
       all.push_back({std::move(deployment), std::move(operations)});
     }
   }
-  return all;
+  return page;
 }
 
 Status Deployments::cancel(const DeploymentName& name, const Principal& principal) {

@@ -65,7 +65,11 @@ class Deployments {
 
   /// Only what the principal may see: their own, or all with the right in the installation.
   Result<Seen> find(const DeploymentName& name, const Principal& principal);
-  Result<std::vector<Seen>> list(const store::DeploymentQuery& query, const Principal& principal);
+  struct Page {
+    std::vector<Seen> seen{};
+    bool has_more = false;
+  };
+  Result<Page> list(store::DeploymentQuery query, const Principal& principal);
   /// What is made already stays. Of one that is over: a Conflict.
   Status cancel(const DeploymentName& name, const Principal& principal);
   /// Forgets it; what it made stays. While it goes on: a Conflict.

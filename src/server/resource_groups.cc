@@ -76,6 +76,17 @@ Result<io::Reply> put(Call& call) {
   return reply;
 }
 
+/// Its tags; a group stays where it is.
+Result<io::Reply> patch(Call& call) {
+  const json::value body = TRY(json_body(call));
+  const ResourceGroup asked = TRY(arm::resource_group_from_json(body));
+  ResourceGroup group = TRY(existing(call));
+  if (body.get_object().contains("tags")) group.tags = asked.tags;
+  io::Reply reply = json_reply(200, arm::to_json(group));
+  call.services.plane.write({store::PutResourceGroup{std::move(group)}});
+  return reply;
+}
+
 /// Only an empty one: what is in a workspace is not deleted in passing.
 Result<io::Reply> remove(Call& call) {
   const ResourceGroup group = TRY(existing(call));
@@ -104,6 +115,7 @@ constexpr Route kRoutes[] = {
     {"GET", kGroup, kRead, BodyKind::None, get},
     {"HEAD", kGroup, kRead, BodyKind::None, exists},
     {"PUT", kGroup, kWrite, BodyKind::Json, put},
+    {"PATCH", kGroup, kWrite, BodyKind::Json, patch},
     {"DELETE", kGroup, kDelete, BodyKind::None, remove},
 };
 
