@@ -12,4 +12,6 @@ std::string arm_id(const Workspace& workspace) {
       workspace.subscription, workspace.resource_group, workspace.name);
 }
 
+std::string mlflow_path(const Workspace& workspace) { return "/mlflow/v1.0" + arm_id(workspace); }
+
 }  // namespace berth::model

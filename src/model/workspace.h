@@ -38,5 +38,7 @@ BOOST_DESCRIBE_STRUCT(Workspace, (),
 
 /// "/subscriptions/…/workspaces/<name>": the ARM id, and the start of the id of all it owns.
 std::string arm_id(const Workspace& workspace);
+/// "/mlflow/v1.0/subscriptions/…": where MLflow's clients find it on this server.
+std::string mlflow_path(const Workspace& workspace);
 
 }  // namespace berth::model

@@ -40,7 +40,12 @@ Attempt::Attempt(AttemptContext& context, Launch launch)
     : context_(context),
       launch_(std::move(launch)),
       paths_(context.work_root + "/" + wire::node::attempt_directory(launch_.attempt)),
-      log_(context.loop, context.outbox, launch_.attempt, paths_.log) {}
+      log_(context.loop, context.outbox, launch_.attempt, paths_.log) {
+  // Only the node knows where it keeps the authority that vouches for the server.
+  if (!context.authority.empty()) {
+    launch_.environment["MLFLOW_TRACKING_SERVER_CERT_PATH"] = context.authority;
+  }
+}
 
 Attempt::~Attempt() {
   unwatch();

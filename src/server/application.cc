@@ -8,8 +8,8 @@
 #include "base/text.h"
 #include "server/blob_access.h"
 #include "server/control_plane.h"
+#include "server/error_reply.h"
 #include "server/identification.h"
-#include "wire/arm/error.h"
 
 namespace berth::server {
 namespace {
@@ -44,18 +44,6 @@ bool is_address_of_a_site(const core::State& state, std::string_view authority) 
 }
 
 }  // namespace
-
-io::Reply error_reply(const Error& error) {
-  io::Reply reply{.status = wire::arm::http_status(error.code),
-                  .body = wire::arm::error_body(error)};
-  if (error.code == Code::Unavailable || error.code == Code::OutOfSpace) {
-    reply.headers.emplace_back("Retry-After", "1");
-  }
-  if (error.code == Code::Unauthenticated) {
-    reply.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"berth\"");
-  }
-  return reply;
-}
 
 Application::Application(ApplicationParts parts)
     : parts_(std::move(parts)),
@@ -153,14 +141,14 @@ std::function<bool()> Application::guard_of(const Match& match, const Principal&
 io::Admission Application::turn_away(const io::RequestHead& head, const Route* route,
                                      const Error& error, const Principal& principal) {
   const bool is_blob = route != nullptr && route->permission.kind == Permission::Kind::Signature;
-  io::Reply reply = is_blob ? blob_error_reply(error) : error_reply(error);
+  io::Reply reply = is_blob            ? blob_error_reply(error)
+                    : route == nullptr ? no_route_reply(head, error)
+                                       : error_reply(head, error);
   const bool is_guess = principal.kind == Principal::Kind::Nobody &&
                         (!shown_token(head, route).empty() || is_signed(head));
   // Only who has nothing good to show is slowed down: a victim's own token goes on working.
   if (is_guess && !guesses_.pass(head.peer, parts_.services.clock.now().mono)) {
-    reply = {.status = 429,
-             .headers = {{"Retry-After", "1"}},
-             .body = wire::arm::error_body({Code::Unauthenticated, "too many wrong tokens"})};
+    reply = throttled_reply(head);
   }
   const bool is_refusal = reply.status == 401 || reply.status == 403 || reply.status == 429;
   if (is_refusal) audit_.refused({head, route, principal, reply.status});
@@ -216,9 +204,10 @@ void Application::attempt(const std::shared_ptr<Exchange>& exchange) {
   io::Request& request = exchange->request;
   const Respond& respond = exchange->respond;
   const Result<Match> match = table_.find(request.head.method, request.head.path);
-  if (!match) return respond(error_reply(match.error()));
+  if (!match) return respond(no_route_reply(request.head, match.error()));
   if (!exchange->only_reads() && parts_.services.plane.is_clogged()) {
     return respond(error_reply(
+        request.head,
         {Code::Unavailable, "the disk is slow and too many changes wait for it; try again"}));
   }
   // Again: much may have changed while the body came in.
@@ -230,7 +219,7 @@ void Application::attempt(const std::shared_ptr<Exchange>& exchange) {
   }
   Call call{.request = request, .services = parts_.services, .principal = *std::move(principal)};
   if (const Status filled = fill(call, *match); !filled) {
-    return respond(error_reply(filled.error()));
+    return respond(error_reply(request.head, filled.error()));
   }
   call.respond = [this, exchange](Result<io::Reply> reply) { answer(exchange, std::move(reply)); };
   Result<io::Reply> reply = perform(call, *match->route);
@@ -298,14 +287,15 @@ Result<io::Reply> Application::perform(Call& call, const Route& route) {
 /// Nothing leaves before the commit it rests on. Who only reads is not told of a change of somebody
 /// else's that came to nothing: what it saw never was, so it looks again.
 void Application::answer(const std::shared_ptr<Exchange>& exchange, Result<io::Reply> reply) {
-  if (exchange->is_recorded) {
-    return exchange->respond(reply ? *std::move(reply) : error_reply(reply.error()));
-  }
+  const auto finish = [exchange](const Result<io::Reply>& result) {
+    exchange->respond(result ? *result : error_reply(exchange->request.head, result.error()));
+  };
+  if (exchange->is_recorded) return finish(reply);
   parts_.services.plane.when_durable(
-      [this, exchange, reply = std::move(reply)](const Status& durable) {
-        if (durable) return exchange->respond(reply ? *reply : error_reply(reply.error()));
+      [this, exchange, finish, reply = std::move(reply)](const Status& durable) {
+        if (durable) return finish(reply);
         if (!exchange->only_reads() || ++exchange->tries > kMostReads) {
-          return exchange->respond(error_reply(durable.error()));
+          return finish(fail(durable.error()));
         }
         parts_.loop.after(kPauseBeforeReading, [this, exchange] { attempt(exchange); });
       });

@@ -61,7 +61,4 @@ class Application final : public io::HttpHandler {
   Deployments deployments_;
 };
 
-/// An error as ARM clients expect it.
-io::Reply error_reply(const Error& error);
-
 }  // namespace berth::server

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "server/control_plane.h"
+#include "server/mlflow.h"
 
 namespace berth::server {
 namespace {
@@ -34,7 +35,9 @@ model::AuditRecord record_of(const Seen& seen, WallTime now) {
 bool AuditTrail::is_recorded(const Route& route, const Principal& principal) {
   const bool is_delivery =
       principal.kind == Principal::Kind::Signature && !principal.job.name.empty();
-  return !is_delivery && !only_reads(route.method, route.permission.action);
+  // What is logged to runs is its own record, and there is a great deal of it.
+  const bool is_logging = std::string_view(route.permission.action) == kWriteRuns;
+  return !is_delivery && !is_logging && !only_reads(route.method, route.permission.action);
 }
 
 void AuditTrail::changed(const Seen& seen) {

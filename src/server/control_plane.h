@@ -109,6 +109,10 @@ class ControlPlane {
   /// Accepts the job, or, when the name exists with the same spec, updates what may change. Another
   /// spec under the same name is a Conflict.
   Result<Submitted> submit(model::Job draft);
+  /// What people call it, and its tags, over or not: those in `lost` go, those in `tags` are set.
+  Status rename_job(const model::JobKey& key, const std::string& display_name);
+  Status tag_job(const model::JobKey& key, const std::map<std::string, std::string>& tags,
+                 const std::vector<std::string>& lost);
   /// Ends it as soon as may be; of a job that is over, does nothing.
   Result<model::Job> cancel(const model::JobKey& key);
   /// Only of a job that is over.
@@ -208,7 +212,7 @@ class ControlPlane {
   Result<Submitted> resubmit(const model::Job& existing, const model::Job& draft);
   void launch_or_settle(const model::Job& job, const model::NodeId& node,
                         const std::vector<Held>& held);
-  void relabel_finished(model::Job job, const core::JobRelabelled& labels);
+  void relabel(const model::Job& job, const core::JobRelabelled& labels);
 
   store::Store& store_;
   Effects& effects_;

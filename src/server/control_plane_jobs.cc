@@ -170,25 +170,47 @@ Result<ControlPlane::Submitted> ControlPlane::resubmit(const Job& existing, cons
                               name, draft.key.name));
     }
   }
-  const bool same = labels.display_name == existing.display_name &&
-                    labels.description == existing.description && labels.tags == existing.tags &&
-                    labels.properties == existing.properties &&
-                    labels.is_archived == existing.is_archived;
-  if (!same && state_.jobs.contains(draft.key)) {
-    apply(labels);
-    flush();
-  } else if (!same) {
-    relabel_finished(existing, labels);
-  }
+  relabel(existing, labels);
   return Submitted{.job = TRY(job(draft.key)), .made = false};
 }
 
-/// A finished job lives only in the store: bring it back for as long as the change takes.
-void ControlPlane::relabel_finished(Job job, const core::JobRelabelled& labels) {
-  const JobKey key = job.key;
-  state_.jobs.emplace(key, std::move(job));
+/// A finished job lives only in the store: it is brought back for as long as the change takes.
+void ControlPlane::relabel(const Job& job, const core::JobRelabelled& labels) {
+  const bool is_same = labels.display_name == job.display_name &&
+                       labels.description == job.description && labels.tags == job.tags &&
+                       labels.properties == job.properties && labels.is_archived == job.is_archived;
+  if (is_same) return;
+  state_.jobs.emplace(job.key, job);
   apply(labels);
   flush();
+}
+
+static core::JobRelabelled labels_of(const Job& job, WallTime now) {
+  return {.job = job.key,
+          .display_name = job.display_name,
+          .description = job.description,
+          .tags = job.tags,
+          .properties = job.properties,
+          .is_archived = job.is_archived,
+          .at = now};
+}
+
+Status ControlPlane::rename_job(const JobKey& key, const std::string& display_name) {
+  const Job found = TRY(job(key));
+  core::JobRelabelled labels = labels_of(found, clock_.now().wall);
+  labels.display_name = display_name;
+  relabel(found, labels);
+  return Done{};
+}
+
+Status ControlPlane::tag_job(const JobKey& key, const std::map<std::string, std::string>& tags,
+                             const std::vector<std::string>& lost) {
+  const Job found = TRY(job(key));
+  core::JobRelabelled labels = labels_of(found, clock_.now().wall);
+  for (const auto& [name, value] : tags) labels.tags[name] = value;
+  for (const std::string& name : lost) labels.tags.erase(name);
+  relabel(found, labels);
+  return Done{};
 }
 
 Result<Job> ControlPlane::cancel(const JobKey& key) {

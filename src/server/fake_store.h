@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "server/fake_tracking.h"
 #include "store/store.h"
 
 namespace berth::server {
@@ -138,6 +139,8 @@ class FakeStore final : public store::Store {
     return std::vector<store::Block>{};
   }
 
+  store::Tracking& tracking() override { return tracking_; }
+
   std::map<model::WorkspaceId, model::Workspace> workspaces;
   std::map<model::NodeId, model::Node> nodes;
   std::map<std::string, model::Site> sites;
@@ -197,6 +200,7 @@ class FakeStore final : public store::Store {
   }
   void put(const store::DeleteRoleAssignment& row) { access.assignments.erase(row.assignment); }
   void put(const store::AddAudit& row) { audited.push_back(row.record); }
+  void put(const store::Track&) {}
 
   void put(const store::PutDeployment&) {}
   void put(const store::DeleteDeployment&) {}
@@ -210,6 +214,7 @@ class FakeStore final : public store::Store {
   };
   NoDeployments no_deployments_;
   std::deque<Pending> pending_;
+  FakeTracking tracking_;
   bool is_poisoned_ = false;
   std::int64_t last_ = 0;
   std::int64_t last_node_ = 0;

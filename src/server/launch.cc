@@ -45,7 +45,7 @@ class LaunchBuilder {
     launch_.memory_limit_bytes = memory_limit();
     launch_.process_limit = asked_processes();
     if (node_.cores > 0) launch_.cpu_limit = node_.cores;
-    launch_.environment = environment(workspace);
+    launch_.environment = environment(workspace, TRY(experiment_id()));
     if (context_.job_users != nullptr) {
       launch_.run_as = TRY(context_.job_users->unix_user_of(job_.created_by));
     }
@@ -231,8 +231,16 @@ class LaunchBuilder {
     return number << shift;
   }
 
-  std::map<std::string, std::string> environment(const model::Workspace& workspace) {
-    std::map<std::string, std::string> variables;
+  /// The id of the experiment that the job's run belongs to.
+  Result<std::string> experiment_id() const {
+    const auto run = TRY(context_.catalogue.store.tracking().run(job_.key));
+    return run ? run->experiment : std::string(model::kDefaultExperimentId);
+  }
+
+  std::map<std::string, std::string> environment(const model::Workspace& workspace,
+                                                 const std::string& experiment) {
+    // What jobs log stays here; who wants MLflow to tell its makers says so.
+    std::map<std::string, std::string> variables = {{"MLFLOW_DISABLE_TELEMETRY", "true"}};
     for (const auto& [name, value] : job_.spec.environment_variables) {
       if (!core::is_reserved_variable(name)) variables[name] = value;
     }
@@ -252,7 +260,7 @@ class LaunchBuilder {
         {"AZUREML_SERVICE_ENDPOINT", url},
         {"AZUREML_DISCOVERY_SERVICE_ENDPOINT", url + "/discovery"},
         {"AZUREML_WORKSPACE_ID", workspace.id.text},
-        {"AZUREML_EXPERIMENT_ID", job_.spec.experiment_name},
+        {"AZUREML_EXPERIMENT_ID", experiment},
         {"AZUREML_CR_NODE_RANK", std::to_string(rank_)},
         {"AZUREML_PROCESS_NAME", "rank_0"},
         {"AZ_BATCH_HOST_LIST", "127.0.0.1"},
@@ -260,10 +268,11 @@ class LaunchBuilder {
         {"AZ_BATCHAI_JOB_MASTER_NODE_IP", "127.0.0.1"},
         {"AZ_BATCHAI_MPI_MASTER_NODE", "127.0.0.1"},
         {"AZ_BATCHAI_JOB_WORK_DIR", root_ + "wd"},
-        {"MLFLOW_TRACKING_URI", url + "/mlflow"},
+        {"MLFLOW_TRACKING_URI", url + model::mlflow_path(workspace)},
         {"MLFLOW_TRACKING_TOKEN", token},
         {"MLFLOW_RUN_ID", job_.key.name},
         {"MLFLOW_EXPERIMENT_NAME", job_.spec.experiment_name},
+        {"MLFLOW_EXPERIMENT_ID", experiment},
         {"BERTH_ATTEMPT_NUMBER", std::to_string(job_.attempt)},
     };
     for (const auto& [name, value] : injected) variables[name] = value;

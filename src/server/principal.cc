@@ -14,9 +14,10 @@ bool user_may(const core::State& state, const Principal& principal, const Asked&
   return may(state, principal, permission.action, asked.workspace);
 }
 
-bool is_itself(const Principal& job, const Asked& asked) {
-  return asked.permission.is_for_own_job && asked.workspace == job.job.workspace &&
-         asked.job == job.job.name;
+bool job_may(const Principal& job, const Asked& asked) {
+  if (asked.workspace != job.job.workspace) return false;
+  const bool is_itself = asked.permission.is_for_own_job && asked.job == job.job.name;
+  return is_itself || asked.permission.is_for_jobs;
 }
 
 }  // namespace
@@ -53,7 +54,7 @@ bool allows(const core::State& state, const Principal& principal, const Asked& a
   switch (principal.kind) {
     case Principal::Kind::Owner: return true;
     case Principal::Kind::User: return user_may(state, principal, asked);
-    case Principal::Kind::Job: return is_itself(principal, asked);
+    case Principal::Kind::Job: return job_may(principal, asked);
     case Principal::Kind::Signature:
       return kind == Permission::Kind::Signature &&
              (principal.user.text.empty() || user_may(state, principal, asked));

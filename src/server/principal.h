@@ -51,6 +51,7 @@ struct Permission {
   const char* action = "";
   Scope scope = Scope::Address;
   bool is_for_own_job = false;  ///< A job may do it to the job {name}, if that is itself.
+  bool is_for_jobs = false;     ///< A job may do it in its own workspace.
 };
 
 /// May the owner or a user do this there? An empty workspace: in the installation as a whole.

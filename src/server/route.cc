@@ -200,7 +200,12 @@ std::vector<Route> all_routes() {
                             absent_routes(),
                             operation_list_routes(),
                             deployment_routes(),
-                            resource_group_routes()}) {
+                            resource_group_routes(),
+                            mlflow_experiment_routes(),
+                            mlflow_run_routes(),
+                            mlflow_log_routes(),
+                            mlflow_artifact_routes(),
+                            mlflow_model_routes()}) {
     all.insert(all.end(), routes.begin(), routes.end());
   }
   return all;

@@ -56,6 +56,11 @@ std::span<const Route> site_routes();       ///< /berth/v1: sites and nodes.
 std::span<const Route> access_routes();     ///< /berth/v1: users and tokens.
 std::span<const Route> role_routes();       ///< Role definitions and assignments.
 std::span<const Route> audit_routes();      ///< /berth/v1: who changed what.
+std::span<const Route> mlflow_experiment_routes();
+std::span<const Route> mlflow_run_routes();
+std::span<const Route> mlflow_log_routes();       ///< What is logged to runs.
+std::span<const Route> mlflow_artifact_routes();  ///< Through the server.
+std::span<const Route> mlflow_model_routes();     ///< Logged models, of MLflow 3.
 std::span<const Route> berth_routes();      ///< /berth/v1: status, logs, explain.
 
 struct Match {

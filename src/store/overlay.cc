@@ -22,6 +22,8 @@ void Overlay::settle(std::uint64_t batch) {
   std::erase_if(blobs_, is_settled);
   std::erase_if(deleted_containers_, is_settled);
   std::erase_if(deleted_workspaces_, is_settled);
+  std::erase_if(experiment_names_, is_settled);
+  std::erase_if(params_, is_settled);
 }
 
 void Overlay::note(const PutAsset& write) {
@@ -56,6 +58,31 @@ void Overlay::note(const DeleteBlob& write) { blobs_[write.key] = entry<Blob>(st
 
 void Overlay::note(const DeleteWorkspace& write) {
   deleted_workspaces_[write.workspace] = {writes_, batches_};
+}
+
+void Overlay::note(const PutJob& write) {
+  experiment_names_[{write.job.key.workspace, write.job.spec.experiment_name}] = {writes_,
+                                                                                  batches_};
+}
+
+void Overlay::note(const Track& write) {
+  if (const auto* put = std::get_if<PutExperiment>(&write.change)) {
+    experiment_names_[{put->experiment.workspace, put->experiment.name}] = {writes_, batches_};
+  } else if (const auto* log = std::get_if<LogToRun>(&write.change)) {
+    for (const auto& [key, value] : log->params) {
+      params_[{log->run, key}] = entry<std::string>(value);
+    }
+  }
+}
+
+bool Overlay::takes_experiment_name(const model::WorkspaceId& workspace,
+                                    const std::string& name) const {
+  return experiment_names_.contains({workspace, name});
+}
+
+std::optional<std::string> Overlay::param(const model::RunKey& run, const std::string& key) const {
+  const auto found = params_.find({run, key});
+  return found == params_.end() ? std::nullopt : found->second.value;
 }
 
 std::uint64_t Overlay::deleted(const model::WorkspaceId& workspace) const {

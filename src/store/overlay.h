@@ -29,6 +29,12 @@ class Overlay {
   Pending<model::AssetContainer> container(const ContainerKey& key) const;
   Pending<Blob> blob(const BlobKey& key) const;
 
+  /// Somebody is about to make an experiment of that name: a client, or a job that is the first of
+  /// its experiment.
+  bool takes_experiment_name(const model::WorkspaceId& workspace, const std::string& name) const;
+  /// The value that a parameter of a run is about to have.
+  std::optional<std::string> param(const model::RunKey& run, const std::string& key) const;
+
  private:
   /// The value of a key as of a batch; none when it is deleted.
   template <typename T>
@@ -37,7 +43,8 @@ class Overlay {
     std::uint64_t batch = 0;
     std::optional<T> value{};
   };
-  struct Deletion {
+  /// When something happened.
+  struct Mark {
     std::uint64_t write = 0;
     std::uint64_t batch = 0;
   };
@@ -50,6 +57,8 @@ class Overlay {
   void note(const PutBlob& write);
   void note(const DeleteBlob& write);
   void note(const DeleteWorkspace& write);
+  void note(const PutJob& write);
+  void note(const Track& write);
   template <typename Other>
   void note(const Other&) {}
 
@@ -67,8 +76,10 @@ class Overlay {
   std::map<AssetKey, Entry<model::Asset>> assets_;
   std::map<ContainerKey, Entry<model::AssetContainer>> containers_;
   std::map<BlobKey, Entry<Blob>> blobs_;
-  std::map<ContainerKey, Deletion> deleted_containers_;  ///< With all their versions.
-  std::map<model::WorkspaceId, Deletion> deleted_workspaces_;
+  std::map<ContainerKey, Mark> deleted_containers_;  ///< With all their versions.
+  std::map<model::WorkspaceId, Mark> deleted_workspaces_;
+  std::map<std::pair<model::WorkspaceId, std::string>, Mark> experiment_names_;
+  std::map<std::pair<model::RunKey, std::string>, Entry<std::string>> params_;
 };
 
 }  // namespace berth::store

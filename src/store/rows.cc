@@ -28,8 +28,9 @@ Status RowWriter::write(const Write& write) {
 }
 
 Status RowWriter::put(const PutWorkspace& write) {
-  return database_.run("INSERT OR REPLACE INTO workspaces (id, doc) VALUES (?, ?)",
-                       {write.workspace.id.text, document(write.workspace)});
+  TRY(database_.run("INSERT OR REPLACE INTO workspaces (id, doc) VALUES (?, ?)",
+                    {write.workspace.id.text, document(write.workspace)}));
+  return tracking_.workspace_made(write.workspace);
 }
 
 Status RowWriter::put(const DeleteWorkspace& write) {
@@ -41,7 +42,7 @@ Status RowWriter::put(const DeleteWorkspace& write) {
         "DELETE FROM workspaces WHERE id = ?"}) {
     TRY(database_.run(sql, {write.workspace.text}));
   }
-  return Done{};
+  return tracking_.workspace_deleted(write.workspace);
 }
 
 Result<std::optional<RowWriter::IndexedJob>> RowWriter::indexed(std::int64_t sequence) {
@@ -64,8 +65,10 @@ Status RowWriter::put(const PutJob& write) {
   if (old->tags != tags) {
     TRY(remove_tags(job.key.workspace, job.sequence, old->tags));
     TRY(add_tags(job));
+    TRY(tracking_.job_tagged(job, TRY(record::decode_text<model::TagMap>(old->tags))));
     TRY(database_.run("UPDATE jobs SET tags = ? WHERE sequence = ?", {tags, job.sequence}));
   }
+  TRY(tracking_.job_changed(job, old->is_live));
   // Most changes leave the indexes alone; naming their columns would rewrite them all the same.
   if (old->is_live == is_live && old->is_archived == job.is_archived) {
     return database_.run("UPDATE jobs SET doc = ? WHERE sequence = ?", {doc, job.sequence});
@@ -82,6 +85,7 @@ Status RowWriter::insert_job(const model::Job& job, const std::string& tags,
       {job.sequence, job.key.workspace.text, job.key.name, number(!is_terminal(job.status)),
        number(job.is_archived), job.spec.type, job.spec.experiment_name, tags, doc}));
   TRY(remember_sequence("last_sequence", job.sequence));
+  TRY(tracking_.job_made(job));
   return add_tags(job);
 }
 
@@ -125,6 +129,7 @@ Status RowWriter::put(const DeleteJob& write) {
     tags = row.text(1);
   }
   TRY(remove_tags(write.job.workspace, sequence, tags));
+  TRY(tracking_.job_deleted(write.job));
   return database_.run("DELETE FROM jobs WHERE sequence = ?", {sequence});
 }
 

@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "store/sqlite.h"
 #include "store/store.h"
+#include "store/tracking_rows.h"
 
 namespace berth::store {
 
@@ -51,6 +52,7 @@ class RowWriter {
   Status put(const PutResourceGroup& write);
   Status put(const DeleteResourceGroup& write);
   Status put(const AddAudit& write);
+  Status put(const Track& write) { return tracking_.write(write.change); }
 
   /// What the indexes hold of a job.
   struct IndexedJob {
@@ -66,6 +68,7 @@ class RowWriter {
                      const std::string& tags);
 
   Database& database_;
+  TrackingRows tracking_{database_};
 };
 
 }  // namespace berth::store

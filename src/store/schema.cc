@@ -159,6 +159,142 @@ CREATE TABLE resource_groups (
   PRIMARY KEY (subscription, name)
 ) WITHOUT ROWID;
 )",
+    // What is logged about experiments and runs. Every job has a run that bears its name. Only runs
+    // are found by their text ids; what belongs to one goes by its number, which is short and never
+    // another run's.
+    R"(
+CREATE TABLE experiments (
+  workspace TEXT NOT NULL,
+  id TEXT NOT NULL,
+  name TEXT NOT NULL,
+  artifact_location TEXT NOT NULL,
+  deleted INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  PRIMARY KEY (workspace, id)
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX experiments_by_name ON experiments (workspace, name);
+CREATE TABLE experiment_tags (
+  workspace TEXT NOT NULL,
+  experiment TEXT NOT NULL,
+  key TEXT NOT NULL,
+  value TEXT NOT NULL,
+  PRIMARY KEY (workspace, experiment, key)
+) WITHOUT ROWID;
+
+CREATE TABLE runs (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  workspace TEXT NOT NULL,
+  id TEXT NOT NULL,
+  experiment TEXT NOT NULL,
+  name TEXT NOT NULL,
+  user TEXT NOT NULL,
+  status TEXT NOT NULL,
+  started_at INTEGER NOT NULL,
+  ended_at INTEGER,
+  deleted INTEGER NOT NULL,
+  job INTEGER NOT NULL
+);
+CREATE UNIQUE INDEX runs_by_id ON runs (workspace, id);
+CREATE INDEX runs_by_age ON runs (workspace, experiment, deleted, started_at DESC, id);
+CREATE TABLE run_tags (
+  run INTEGER NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (run, key)
+) WITHOUT ROWID;
+CREATE TABLE run_params (
+  run INTEGER NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (run, key)
+) WITHOUT ROWID;
+CREATE TABLE metric_points (
+  run INTEGER NOT NULL,
+  key TEXT NOT NULL,
+  timestamp INTEGER NOT NULL,
+  step INTEGER NOT NULL,
+  value REAL NOT NULL,
+  nan INTEGER NOT NULL,
+  PRIMARY KEY (run, key, timestamp, step, value, nan)
+) WITHOUT ROWID;
+CREATE TABLE latest_metrics (
+  run INTEGER NOT NULL,
+  key TEXT NOT NULL,
+  timestamp INTEGER NOT NULL,
+  step INTEGER NOT NULL,
+  value REAL NOT NULL,
+  nan INTEGER NOT NULL,
+  PRIMARY KEY (run, key)
+) WITHOUT ROWID;
+CREATE TABLE run_datasets (
+  run INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  digest TEXT NOT NULL,
+  context TEXT NOT NULL,
+  doc TEXT NOT NULL,
+  PRIMARY KEY (run, name, digest)
+) WITHOUT ROWID;
+CREATE TABLE run_models (
+  run INTEGER NOT NULL,
+  output INTEGER NOT NULL,
+  model TEXT NOT NULL,
+  step INTEGER NOT NULL,
+  PRIMARY KEY (run, output, model, step)
+) WITHOUT ROWID;
+
+CREATE TABLE logged_models (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  workspace TEXT NOT NULL,
+  id TEXT NOT NULL,
+  experiment TEXT NOT NULL,
+  name TEXT NOT NULL,
+  type TEXT NOT NULL,
+  source_run TEXT NOT NULL,
+  status TEXT NOT NULL,
+  status_message TEXT NOT NULL,
+  deleted INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
+);
+CREATE UNIQUE INDEX logged_models_by_id ON logged_models (workspace, id);
+CREATE INDEX logged_models_by_age
+  ON logged_models (workspace, experiment, deleted, created_at DESC, id);
+CREATE TABLE logged_model_tags (
+  model INTEGER NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (model, key)
+) WITHOUT ROWID;
+CREATE TABLE logged_model_params (
+  model INTEGER NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (model, key)
+) WITHOUT ROWID;
+CREATE TABLE logged_model_metrics (
+  model INTEGER NOT NULL,
+  key TEXT NOT NULL,
+  timestamp INTEGER NOT NULL,
+  step INTEGER NOT NULL,
+  run TEXT NOT NULL,
+  value REAL NOT NULL,
+  nan INTEGER NOT NULL,
+  dataset_name TEXT NOT NULL,
+  dataset_digest TEXT NOT NULL,
+  PRIMARY KEY (model, key, timestamp, step, run, value, nan, dataset_name, dataset_digest)
+) WITHOUT ROWID;
+
+INSERT INTO experiments SELECT id, '0', 'Default', '', 0,
+    coalesce(json_extract(doc, '$.created_at'), 0), coalesce(json_extract(doc, '$.created_at'), 0)
+  FROM workspaces;
+INSERT INTO experiments
+  SELECT workspace, printf('%d', 100000000000000000 + abs(random() % 800000000000000000)),
+    experiment, '', 0, min(json_extract(doc, '$.created_at')), min(json_extract(doc, '$.created_at'))
+  FROM jobs WHERE experiment <> 'Default' GROUP BY workspace, experiment;
+INSERT INTO runs (workspace, id, experiment, name, user, status, started_at, ended_at, deleted, job)
+  SELECT jobs.workspace, jobs.name, experiments.id,
+    coalesce(nullif(json_extract(doc, '$.display_name'), ''), jobs.name),
+    coalesce(json_extract(doc, '$.created_by'), ''),
+    CASE json_extract(doc, '$.status') WHEN 'Completed' THEN 'FINISHED' WHEN 'Failed' THEN 'FAILED'
+      WHEN 'Canceled' THEN 'KILLED' WHEN 'Running' THEN 'RUNNING' ELSE 'SCHEDULED' END,
+    coalesce(json_extract(doc, '$.started_at'), json_extract(doc, '$.created_at'), 0),
+    json_extract(doc, '$.ended_at'), 0, 1
+  FROM jobs JOIN experiments
+    ON experiments.workspace = jobs.workspace AND experiments.name = jobs.experiment
+  ORDER BY sequence;
+INSERT INTO run_tags SELECT runs.number, job_tags.key, job_tags.value
+  FROM job_tags JOIN jobs ON jobs.sequence = job_tags.sequence
+    JOIN runs ON runs.workspace = jobs.workspace AND runs.id = jobs.name;
+)",
 };
 
 Status run_step(Database& database, std::int64_t from) {

@@ -35,6 +35,9 @@ int bind(sqlite3_stmt* statement, int index, const Value& value) {
   if (const auto* number = std::get_if<std::int64_t>(&value)) {
     return sqlite3_bind_int64(statement, index, *number);
   }
+  if (const auto* real = std::get_if<double>(&value)) {
+    return sqlite3_bind_double(statement, index, *real);
+  }
   const std::string_view text = std::get<std::string_view>(value);
   // A null pointer would bind NULL instead of an empty text.
   return sqlite3_bind_text64(statement, index, text.data() == nullptr ? "" : text.data(),
@@ -91,6 +94,12 @@ std::string_view Cursor::text(int column) const {
 
 std::int64_t Cursor::integer(int column) const {
   return sqlite3_column_int64(statement_.get(), column);
+}
+
+double Cursor::real(int column) const { return sqlite3_column_double(statement_.get(), column); }
+
+bool Cursor::is_null(int column) const {
+  return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
 }
 
 void Database::Close::operator()(sqlite3* database) const { sqlite3_close_v2(database); }

@@ -21,7 +21,7 @@ struct sqlite3_stmt;
 namespace berth::store {
 
 /// What a statement is given. Text is not copied: it must outlive the Cursor.
-using Value = std::variant<std::int64_t, std::string_view>;
+using Value = std::variant<std::int64_t, std::string_view, double>;
 using Values = std::initializer_list<Value>;
 
 /// A statement put together from parts, with what its question marks stand for, in order.
@@ -46,6 +46,8 @@ class Cursor {
   /// Valid until the next next().
   std::string_view text(int column) const;
   std::int64_t integer(int column) const;
+  double real(int column) const;
+  bool is_null(int column) const;
 
  private:
   struct Reset {

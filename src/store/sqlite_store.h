@@ -8,6 +8,7 @@
 #include "store/overlay.h"
 #include "store/sqlite.h"
 #include "store/store.h"
+#include "store/tracking_reader.h"
 #include "store/writer.h"
 
 namespace berth::store {
@@ -52,6 +53,8 @@ class SqliteStore final : public Store {
   Result<std::vector<Blob>> blobs(const BlobQuery& query) override;
   Result<std::vector<Block>> blocks(const BlobKey& key) override;
 
+  Tracking& tracking() override { return tracking_; }
+
   /// How many transactions were committed: fewer than batches, when many came at once.
   std::uint64_t transactions() const { return writer_->transactions(); }
 
@@ -66,6 +69,7 @@ class SqliteStore final : public Store {
   DeploymentRows deployments_{reader_};
   /// Shared with the callbacks of commits, which may outlive the store in the loop's queue.
   std::shared_ptr<Overlay> overlay_ = std::make_shared<Overlay>();
+  TrackingReader tracking_{reader_, *overlay_};
   std::unique_ptr<Writer> writer_;
 };
 

@@ -20,6 +20,7 @@
 #include "store/blob.h"
 #include "store/deployments.h"
 #include "store/model_query.h"
+#include "store/tracking.h"
 
 namespace berth::store {
 
@@ -120,13 +121,18 @@ struct DropBlocks {
   BlobKey key;
 };
 
+/// A change to what is logged about experiments and runs (store/tracking.h).
+struct Track {
+  TrackingChange change;
+};
+
 using Write =
     std::variant<PutWorkspace, DeleteWorkspace, PutJob, DeleteJob, PutNode, DeleteNode, PutSite,
                  DeleteSite, PutCompute, DeleteCompute, AddUsage, PutAsset, DeleteAsset,
                  PutContainer, DeleteContainer, RenameContainer, PutBlob, DeleteBlob, PutBlock,
                  DropBlocks, PutUser, DeleteUser, PutToken, DeleteToken, PutRoleAssignment,
                  DeleteRoleAssignment, AddAudit, PutDeployment, DeleteDeployment,
-                 PutDeploymentOperation, PutResourceGroup, DeleteResourceGroup>;
+                 PutDeploymentOperation, PutResourceGroup, DeleteResourceGroup, Track>;
 using Batch = std::vector<Write>;
 
 struct JobQuery {
@@ -246,6 +252,8 @@ class Store {
   virtual Result<std::optional<Blob>> blob(const BlobKey& key) = 0;
   virtual Result<std::vector<Blob>> blobs(const BlobQuery& query) = 0;
   virtual Result<std::vector<Block>> blocks(const BlobKey& key) = 0;
+
+  virtual Tracking& tracking() = 0;
 
   /// Runs the queue dry; used when the server stops.
   virtual void flush() = 0;

@@ -36,6 +36,7 @@ class SimStore : public store::Store {
   Result<std::vector<model::Job>> jobs(const store::JobQuery& query) override {
     return disk_.jobs(query);
   }
+  store::Tracking& tracking() override { return disk_.tracking(); }
   Result<std::vector<model::Usage>> usage(const store::UsageQuery& query) override {
     return disk_.usage(query);
   }

@@ -104,7 +104,7 @@ TEST(JobJson, HasWhatClientsDereferenceAndNotWhatMisleadsThem) {
   EXPECT_EQ(resource.at("type").as_string(), "Microsoft.MachineLearningServices/workspaces/jobs");
   EXPECT_TRUE(properties.at("services").at("Studio").at("endpoint").is_string());
   EXPECT_EQ(properties.at("services").at("Tracking").at("endpoint").as_string(),
-            "https://127.0.0.1:8470/mlflow");
+            "https://127.0.0.1:8470" + model::mlflow_path(workspace()));
   EXPECT_FALSE(properties.at("services").as_object().contains("Local"));
   EXPECT_FALSE(properties.at("outputs").as_object().contains("default"));
   EXPECT_EQ(properties.at("limits").at("timeout").as_string(), "PT1H30M");

@@ -45,7 +45,7 @@ json::object workspace_properties(const model::Workspace& workspace, const Addre
       {"storageAccount", dependent_id(workspace, "Microsoft.Storage/storageAccounts")},
       {"keyVault", dependent_id(workspace, "Microsoft.KeyVault/vaults")},
       {"discoveryUrl", addresses.base_url + "/discovery"},
-      {"mlFlowTrackingUri", addresses.base_url + "/mlflow"},
+      {"mlFlowTrackingUri", addresses.base_url + model::mlflow_path(workspace)},
       {"provisioningState", "Succeeded"},
       {"publicNetworkAccess", "Enabled"},
       {"tenantId", kNoTenant},

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the routes below /mlflow/v1.0/<workspace> have in common.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "model/tracking.h"
+#include "server/call.h"
+#include "server/principal.h"
+#include "store/tracking.h"
+#include "wire/mlflow/filter.h"
+#include "wire/mlflow/message.h"
+
+namespace berth::server {
+
+inline constexpr const char* kReadRuns =
+    "Microsoft.MachineLearningServices/workspaces/experiments/runs/read";
+/// Making runs, and logging to them.
+inline constexpr const char* kWriteRuns =
+    "Microsoft.MachineLearningServices/workspaces/experiments/runs/write";
+inline constexpr const char* kDeleteRuns =
+    "Microsoft.MachineLearningServices/workspaces/experiments/runs/delete";
+
+/// For who may do `action`, and for jobs in their own workspace: a script logs, searches and loads
+/// models with the job's token. Deleting is not for jobs.
+constexpr Permission allow_jobs(const char* action) {
+  return {.kind = Permission::Kind::Action, .action = action, .is_for_jobs = true};
+}
+constexpr Permission allow_people(const char* action) {
+  return {.kind = Permission::Kind::Action, .action = action};
+}
+
+/// The body, or with GET the query.
+Result<wire::mlflow::Message> message_of(const Call& call);
+
+store::Tracking& tracking_of(const Call& call);
+/// Hands the change to the store; the answer waits for it.
+void track(const Call& call, store::TrackingChange change);
+
+/// While it lives, changes are one batch: all or nothing.
+class Together {
+ public:
+  explicit Together(const Call& call);
+  ~Together();
+  Together(const Together&) = delete;
+  Together& operator=(const Together&) = delete;
+
+ private:
+  ControlPlane& plane_;
+};
+
+/// NotFound: there is none. Its experiments and runs may be deleted (in MLflow's sense).
+Result<model::Experiment> find_experiment(const Call& call, const std::string& id);
+Result<model::Run> find_run(const Call& call, const std::string& id);
+/// The same, and one that is deleted is refused.
+Result<model::Experiment> find_active_experiment(const Call& call, const std::string& id);
+Result<model::Run> find_active_run(const Call& call, const std::string& id);
+
+/// `filter` (or `filter_string`), `order_by`, `max_results` and `page_token` of a request.
+Result<store::Search> search_of(const Call& call, const wire::mlflow::Message& message,
+                                wire::mlflow::Subject subject);
+/// Takes off the one row that was read too many, and says where the list goes on; empty: nowhere.
+template <typename Row>
+std::string take_page(std::vector<Row>& rows, const store::Search& search);
+std::string token_behind(const store::Search& search);
+
+/// The answer shows only what is on disk already.
+io::Reply recorded(Call& call, const boost::json::value& body);
+
+template <typename Row>
+std::string take_page(std::vector<Row>& rows, const store::Search& search) {
+  if (rows.size() < search.limit) return {};
+  rows.pop_back();
+  return token_behind(search);
+}
+
+}  // namespace berth::server

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// MLflow: artifacts through the server. They are blobs of workspaceartifactstore, so that what a
+// job logs lies beside what it left in outputs/.
+#include "base/text.h"
+#include "model/reference.h"
+#include "server/blob_operations.h"
+#include "server/control_plane.h"
+#include "server/mlflow.h"
+#include "server/route.h"
+
+namespace berth::server {
+namespace {
+
+namespace json = boost::json;
+using wire::mlflow::Message;
+
+constexpr const char* kContainer = "azureml";
+constexpr std::string_view kScheme = "mlflow-artifacts:/";
+constexpr std::size_t kPage = 1000;
+constexpr char kBehindAll = '\xff';  ///< No byte of a path sorts after it.
+
+BlobRequest request_for(const Call& call, BlobOperation operation, std::string path) {
+  return {.operation = operation,
+          .target = {call.workspace->id, kContainer, std::move(path)},
+          .grant = {.workspace = call.workspace->id,
+                    .container = kContainer,
+                    .permissions = "racwdl"}};
+}
+
+/// What a job's processes print is written by Berth alone.
+Status check_not_a_log(std::string_view path) {
+  const auto parts = split(path, '/');
+  const bool is_log = parts.size() > 2 && parts[0] == "ExperimentRun" &&
+                      (parts[2] == "user_logs" || parts[2] == "system_logs");
+  if (!is_log) return Done{};
+  return fail(Code::Forbidden, fmt::format("'{}' holds a run's logs and cannot be written", path));
+}
+
+/// Errors of the blob store in the words of ours; its own names for them mean nothing to MLflow.
+tl::unexpected<Error> plain(Error error) {
+  error.target.clear();
+  return fail(std::move(error));
+}
+
+Result<io::Reply> download(Call& call) {
+  const std::string& path = call.parameter("path");
+  Result<io::Reply> reply = read_blob(call, request_for(call, BlobOperation::Get, path));
+  if (reply) return reply;
+  if (reply.error().code != Code::NotFound) return plain(reply.error());
+  return fail(Code::NotFound, fmt::format("no artifact '{}'", path));
+}
+
+/// The blob is there when all of it is, and not before.
+Result<io::Reply> upload(Call& call) {
+  const std::string& path = call.parameter("path");
+  TRY(check_not_a_log(path));
+  const Result<io::Reply> reply = put_blob(call, request_for(call, BlobOperation::Put, path));
+  if (!reply) return plain(reply.error());
+  return json_reply(200, json::object());
+}
+
+// ---- Lists --------------------------------------------------------------------------------------
+
+struct Entry {
+  std::string name{};
+  bool is_folder = false;
+  std::uint64_t size = 0;
+};
+
+/// What lies directly in the folder (empty, or with a '/' at its end).
+Result<std::vector<Entry>> entries_of(const Call& call, const std::string& folder) {
+  std::vector<Entry> entries;
+  store::BlobQuery query{.workspace = call.workspace->id,
+                         .container = kContainer,
+                         .prefix = folder,
+                         .limit = kPage};
+  for (bool has_more = true; has_more;) {
+    const std::vector<store::Blob> blobs = TRY(call.services.store.blobs(query));
+    has_more = blobs.size() == kPage;
+    for (const store::Blob& blob : blobs) {
+      if (!query.after.empty() && blob.key.path <= query.after) continue;
+      query.after = blob.key.path;
+      const std::string rest = blob.key.path.substr(folder.size());
+      const std::size_t slash = rest.find('/');
+      if (slash == std::string::npos) {
+        entries.push_back({.name = rest, .size = blob.size});
+        continue;
+      }
+      entries.push_back({.name = rest.substr(0, slash), .is_folder = true});
+      query.after = folder + rest.substr(0, slash + 1) + kBehindAll;
+    }
+  }
+  return entries;
+}
+
+json::array files_of(const std::vector<Entry>& entries, const std::string& prefix) {
+  json::array files;
+  for (const Entry& entry : entries) {
+    json::object file = {{"path", prefix + entry.name}, {"is_dir", entry.is_folder}};
+    if (!entry.is_folder) file["file_size"] = entry.size;
+    files.push_back(std::move(file));
+  }
+  return files;
+}
+
+Result<std::string> folder_of(std::string_view path) {
+  while (path.ends_with('/')) path.remove_suffix(1);
+  while (path.starts_with('/')) path.remove_prefix(1);
+  if (path.empty()) return std::string();
+  return TRY(model::checked_blob_path(path)) + "/";
+}
+
+Result<io::Reply> list(Call& call) {
+  const std::string folder = TRY(folder_of(call.query_value("path")));
+  return recorded(call, json::object{{"files", files_of(TRY(entries_of(call, folder)), "")}});
+}
+
+/// Of a run, with paths that begin at its root.
+Result<io::Reply> list_of_run(Call& call) {
+  const Message message = TRY(message_of(call));
+  const model::Run run = TRY(find_run(call, TRY(wire::mlflow::run_id_of(message))));
+  const std::string uri = model::artifact_uri(run);
+  if (!uri.starts_with(kScheme)) {
+    return fail(Code::NotSupported,
+                fmt::format("the artifacts of run '{}' are kept elsewhere: {}", run.key.name, uri));
+  }
+  const std::string path = TRY(folder_of(TRY(message.text("path"))));
+  const std::string root = TRY(folder_of(std::string_view(uri).substr(kScheme.size())));
+  const std::vector<Entry> entries = TRY(entries_of(call, root + path));
+  return recorded(call, json::object{{"root_uri", uri}, {"files", files_of(entries, path)}});
+}
+
+/// One artifact, or a folder with all below it.
+Result<io::Reply> remove(Call& call) {
+  const std::string& path = call.parameter("path");
+  TRY(check_not_a_log(path));
+  store::Batch batch;
+  const store::BlobKey key{call.workspace->id, kContainer, path};
+  if (TRY(call.services.store.blob(key))) batch.push_back(store::DeleteBlob{key});
+  store::BlobQuery query{.workspace = call.workspace->id,
+                         .container = kContainer,
+                         .prefix = path + (path.ends_with('/') ? "" : "/"),
+                         .limit = kPage};
+  for (bool has_more = true; has_more;) {
+    const std::vector<store::Blob> blobs = TRY(call.services.store.blobs(query));
+    has_more = blobs.size() == kPage;
+    for (const store::Blob& blob : blobs) {
+      TRY(check_not_a_log(blob.key.path));
+      batch.push_back(store::DeleteBlob{blob.key});
+      query.after = blob.key.path;
+    }
+  }
+  if (batch.empty()) return fail(Code::NotFound, fmt::format("no artifact '{}'", path));
+  call.services.plane.write(std::move(batch));
+  return json_reply(200, json::object());
+}
+
+constexpr Permission kRead =
+    allow_jobs("Microsoft.MachineLearningServices/workspaces/metadata/artifacts/read");
+constexpr Permission kWrite =
+    allow_jobs("Microsoft.MachineLearningServices/workspaces/metadata/artifacts/write");
+constexpr Permission kDelete =
+    allow_people("Microsoft.MachineLearningServices/workspaces/metadata/artifacts/delete");
+
+constexpr const char* kArtifact =
+    "/mlflow/v1.0/W/api/2.0/mlflow-artifacts/artifacts/{path...}";
+
+constexpr Route kRoutes[] = {
+    {"GET", "/mlflow/v1.0/W/api/2.0/mlflow/artifacts/list", kRead, BodyKind::None, list_of_run},
+    {"GET", "/mlflow/v1.0/W/api/2.0/mlflow-artifacts/artifacts", kRead, BodyKind::None, list},
+    {"GET", kArtifact, kRead, BodyKind::None, download},
+    {"PUT", kArtifact, kWrite, BodyKind::Spooled, upload},
+    {"DELETE", kArtifact, kDelete, BodyKind::None, remove},
+};
+
+}  // namespace
+
+std::span<const Route> mlflow_artifact_routes() { return kRoutes; }
+
+}  // namespace berth::server
