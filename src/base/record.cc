@@ -40,20 +40,6 @@ void append_integer(std::string& text, std::uint64_t number) {
 
 }  // namespace detail
 
-Result<json::value> parse(std::string_view text, json::storage_ptr storage) {
-  json::parse_options options;
-  options.max_depth = 64;
-  unsigned char scratch[4096];
-  json::stream_parser parser(std::move(storage), options, scratch);
-  boost::system::error_code failed;
-  const std::size_t read = parser.write_some(text.data(), text.size(), failed);
-  if (!failed && read < text.size()) failed = json::error::extra_data;
-  if (!failed) parser.finish(failed);
-  if (!failed) return parser.release();
-  return fail(Code::InvalidArgument,
-              fmt::format("not valid JSON: {} at byte {}", failed.message(), read));
-}
-
 bool is_finite(const json::value& value) {
   if (const double* number = value.if_double()) return std::isfinite(*number);
   if (const json::array* array = value.if_array()) return std::ranges::all_of(*array, is_finite);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/record.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "base/clock.h"
@@ -117,6 +119,26 @@ TEST(Parse, SaysWhereTheTextBreaks) {
 TEST(Parse, DeepNestingEndsBeforeTheStackDoes) {
   EXPECT_TRUE(parse(std::string(60, '[') + std::string(60, ']')));
   EXPECT_FALSE(parse(std::string(100'000, '[')));
+}
+
+TEST(Parse, ReadsNumbersExactly) {
+  for (int i = 0; i < 100'000; ++i) {
+    const double number = i / 7.0 * (i % 3 == 0 ? 1e-9 : 1);
+    const Result<json::value> parsed = parse(fmt::format("[{}]", number));
+    ASSERT_TRUE(parsed);
+    ASSERT_EQ(parsed->at(0).to_number<double>(), number) << fmt::format("{}", number);
+  }
+  EXPECT_EQ(parse("[1e-320]")->at(0).get_double(), 1e-320);
+  EXPECT_TRUE(std::isinf(parse("[-1e999]")->at(0).get_double()));
+  EXPECT_EQ(parse("[1e-999]")->at(0).get_double(), 0);
+  EXPECT_TRUE(parse("[12]")->at(0).is_int64());
+}
+
+TEST(Parse, SaysWhereItBroke) {
+  EXPECT_NE(parse("{\"a\": 1").error().message.find("at byte 7"), std::string::npos);
+  EXPECT_FALSE(parse("{} x"));
+  EXPECT_FALSE(parse(""));
+  EXPECT_FALSE(parse(std::string(100, '[') + std::string(100, ']')));
 }
 
 }  // namespace

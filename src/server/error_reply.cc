@@ -38,9 +38,9 @@ io::Reply no_route_reply(const io::RequestHead& head, const Error& error) {
   const bool is_unknown = error.code == Code::NotFound || error.code == Code::NotSupported;
   if (!is_of_mlflow(head) || !is_unknown) return error_reply(head, error);
   return {.status = 404,
-          .body = mlflow::error_body(mlflow::kEndpointNotFound,
-                                     fmt::format("Berth does not have {} {}", head.method,
-                                                 to_valid_utf8(head.path)))};
+          .body = mlflow::error_body(
+              mlflow::kEndpointNotFound,
+              fmt::format("Berth does not have {} {}", head.method, to_valid_utf8(head.path)))};
 }
 
 io::Reply throttled_reply(const io::RequestHead& head) {

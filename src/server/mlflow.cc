@@ -72,8 +72,7 @@ Result<std::vector<model::Ordering>> order_of(const Message& message, mlflow::Su
 
 }  // namespace
 
-Result<store::Search> search_of(const Call& call, const Message& message,
-                                mlflow::Subject subject) {
+Result<store::Search> search_of(const Call& call, const Message& message, mlflow::Subject subject) {
   store::Search search{.workspace = call.workspace->id};
   const std::string text = TRY(message.text("filter"));
   search.filter = TRY(mlflow::parse_filter(subject, text));

@@ -20,11 +20,10 @@ constexpr std::size_t kPage = 1000;
 constexpr char kBehindAll = '\xff';  ///< No byte of a path sorts after it.
 
 BlobRequest request_for(const Call& call, BlobOperation operation, std::string path) {
-  return {.operation = operation,
-          .target = {call.workspace->id, kContainer, std::move(path)},
-          .grant = {.workspace = call.workspace->id,
-                    .container = kContainer,
-                    .permissions = "racwdl"}};
+  return {
+      .operation = operation,
+      .target = {call.workspace->id, kContainer, std::move(path)},
+      .grant = {.workspace = call.workspace->id, .container = kContainer, .permissions = "racwdl"}};
 }
 
 /// What a job's processes print is written by Berth alone.
@@ -70,10 +69,8 @@ struct Entry {
 /// What lies directly in the folder (empty, or with a '/' at its end).
 Result<std::vector<Entry>> entries_of(const Call& call, const std::string& folder) {
   std::vector<Entry> entries;
-  store::BlobQuery query{.workspace = call.workspace->id,
-                         .container = kContainer,
-                         .prefix = folder,
-                         .limit = kPage};
+  store::BlobQuery query{
+      .workspace = call.workspace->id, .container = kContainer, .prefix = folder, .limit = kPage};
   for (bool has_more = true; has_more;) {
     const std::vector<store::Blob> blobs = TRY(call.services.store.blobs(query));
     has_more = blobs.size() == kPage;
@@ -162,8 +159,7 @@ constexpr Permission kWrite =
 constexpr Permission kDelete =
     allow_people("Microsoft.MachineLearningServices/workspaces/metadata/artifacts/delete");
 
-constexpr const char* kArtifact =
-    "/mlflow/v1.0/W/api/2.0/mlflow-artifacts/artifacts/{path...}";
+constexpr const char* kArtifact = "/mlflow/v1.0/W/api/2.0/mlflow-artifacts/artifacts/{path...}";
 
 constexpr Route kRoutes[] = {
     {"GET", "/mlflow/v1.0/W/api/2.0/mlflow/artifacts/list", kRead, BodyKind::None, list_of_run},

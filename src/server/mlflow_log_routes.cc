@@ -162,8 +162,7 @@ Result<io::Reply> log_model(Call& call) {
   const Result<json::value> model = record::parse(text);
   if (!model || !model->is_object()) return message.wrong("model_json", "is not a JSON object");
   json::object noted;
-  for (const char* key :
-       {"run_id", "artifact_path", "utc_time_created", "model_uuid", "flavors"}) {
+  for (const char* key : {"run_id", "artifact_path", "utc_time_created", "model_uuid", "flavors"}) {
     const json::value* value = model->get_object().if_contains(key);
     if (value == nullptr) return message.wrong("model_json", fmt::format("has no '{}'", key));
     noted[key] = *value;
@@ -262,8 +261,7 @@ constexpr Permission kWrite = allow_jobs(kWriteRuns);
 
 constexpr Route kRoutes[] = {
     {"POST", "/mlflow/v1.0/W/api/2.0/mlflow/runs/log-metric", kWrite, BodyKind::Json, log_metric},
-    {"POST", "/mlflow/v1.0/W/api/2.0/mlflow/runs/log-parameter", kWrite, BodyKind::Json,
-     log_param},
+    {"POST", "/mlflow/v1.0/W/api/2.0/mlflow/runs/log-parameter", kWrite, BodyKind::Json, log_param},
     {"POST", "/mlflow/v1.0/W/api/2.0/mlflow/runs/set-tag", kWrite, BodyKind::Json, set_tag},
     {"POST", "/mlflow/v1.0/W/api/2.0/mlflow/runs/delete-tag", kWrite, BodyKind::Json, delete_tag},
     {"POST", "/mlflow/v1.0/W/api/2.0/mlflow/runs/log-batch", kWrite, BodyKind::Json, log_batch},

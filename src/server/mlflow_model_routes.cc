@@ -73,17 +73,18 @@ Result<io::Reply> finalize(Call& call) {
   LoggedModel model = TRY(find_model(call));
   model.status = *status;
   model.updated_at = now(call);
-  track(call, store::ChangeLoggedModel{.workspace = model.workspace,
-                                       .id = model.id,
-                                       .at = model.updated_at,
-                                       .status = status});
+  track(
+      call,
+      store::ChangeLoggedModel{
+          .workspace = model.workspace, .id = model.id, .at = model.updated_at, .status = status});
   return json_reply(200, shown(model));
 }
 
 Result<io::Reply> remove(Call& call) {
   const LoggedModel model = TRY(find_model(call));
-  track(call, store::ChangeLoggedModel{
-                  .workspace = model.workspace, .id = model.id, .at = now(call), .is_deleted = true});
+  track(call,
+        store::ChangeLoggedModel{
+            .workspace = model.workspace, .id = model.id, .at = now(call), .is_deleted = true});
   return json_reply(200, json::object());
 }
 
@@ -92,10 +93,10 @@ Result<io::Reply> set_tags(Call& call) {
   LoggedModel model = TRY(find_model(call));
   model::TagMap tags = TRY(texts_of(message, "tags"));
   for (const auto& [key, value] : tags) model.tags[key] = value;
-  track(call, store::ChangeLoggedModel{.workspace = model.workspace,
-                                       .id = model.id,
-                                       .at = now(call),
-                                       .tags = std::move(tags)});
+  track(
+      call,
+      store::ChangeLoggedModel{
+          .workspace = model.workspace, .id = model.id, .at = now(call), .tags = std::move(tags)});
   return json_reply(200, shown(model));
 }
 
@@ -105,8 +106,9 @@ Result<io::Reply> delete_tag(Call& call) {
   if (!model.tags.contains(key)) {
     return fail(Code::NotFound, fmt::format("logged model '{}' has no tag '{}'", model.id, key));
   }
-  track(call, store::ChangeLoggedModel{
-                  .workspace = model.workspace, .id = model.id, .at = now(call), .lost_tags = {key}});
+  track(call,
+        store::ChangeLoggedModel{
+            .workspace = model.workspace, .id = model.id, .at = now(call), .lost_tags = {key}});
   return json_reply(200, json::object());
 }
 

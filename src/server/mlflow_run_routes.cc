@@ -50,8 +50,8 @@ Result<std::string> name_of(const Message& message, const model::TagMap& tags) {
   const std::string name = TRY(message.text("run_name"));
   const std::string tag = value_in(tags, store::kNameTag);
   if (!name.empty() && !tag.empty() && name != tag) {
-    return message.wrong("run_name", fmt::format("is '{}' but the tag '{}' says '{}'", name,
-                                                 store::kNameTag, tag));
+    return message.wrong(
+        "run_name", fmt::format("is '{}' but the tag '{}' says '{}'", name, store::kNameTag, tag));
   }
   return first_of({name, tag, random_display_name()});
 }
@@ -59,8 +59,8 @@ Result<std::string> name_of(const Message& message, const model::TagMap& tags) {
 Result<io::Reply> create(Call& call) {
   const Message message = TRY(message_of(call));
   const std::string asked = TRY(message.text("experiment_id"));
-  const model::Experiment experiment = TRY(
-      find_active_experiment(call, asked.empty() ? model::kDefaultExperimentId : asked));
+  const model::Experiment experiment =
+      TRY(find_active_experiment(call, asked.empty() ? model::kDefaultExperimentId : asked));
   model::TagMap tags = TRY(tags_of(message));
   Run run{.key = {call.workspace->id, new_run_id()}, .experiment = experiment.id};
   run.artifact_location = experiment.artifact_location;

@@ -61,7 +61,7 @@ std::span<const Route> mlflow_run_routes();
 std::span<const Route> mlflow_log_routes();       ///< What is logged to runs.
 std::span<const Route> mlflow_artifact_routes();  ///< Through the server.
 std::span<const Route> mlflow_model_routes();     ///< Logged models, of MLflow 3.
-std::span<const Route> berth_routes();      ///< /berth/v1: status, logs, explain.
+std::span<const Route> berth_routes();            ///< /berth/v1: status, logs, explain.
 
 struct Match {
   const Route* route = nullptr;

@@ -17,8 +17,8 @@ using model::Operator;
 /// Registered models carry this tag when they are none but a prompt, and nothing when they are.
 constexpr std::string_view kIsPrompt = "mlflow.prompt.is_prompt";
 
-/// A search in the making. Owns the texts that its values refer to.
-struct Search {
+/// A statement in the making. Owns the texts that its values refer to.
+struct Statement {
   Sql sql{};
   std::deque<std::string> texts{};
 
@@ -53,7 +53,7 @@ std::string_view sign_of(Operator op) {
   }
 }
 
-void add_text(Search& search, std::string_view column, const Comparison& comparison) {
+void add_text(Statement& search, std::string_view column, const Comparison& comparison) {
   const std::string_view text = search.keep(std::get<std::string>(comparison.value));
   if (comparison.op == Operator::Like || comparison.op == Operator::ILike) {
     const bool heeds_case = comparison.op == Operator::Like;
@@ -67,7 +67,7 @@ void add_text(Search& search, std::string_view column, const Comparison& compari
   search.sql.add("?", text);
 }
 
-void add_list(Search& search, std::string_view column, const Comparison& comparison) {
+void add_list(Statement& search, std::string_view column, const Comparison& comparison) {
   const auto& list = std::get<std::vector<std::string>>(comparison.value);
   const boost::json::array items(list.begin(), list.end());
   search.sql.add(column);
@@ -75,17 +75,13 @@ void add_list(Search& search, std::string_view column, const Comparison& compari
   search.sql.add("(SELECT value FROM json_each(?))", search.keep(boost::json::serialize(items)));
 }
 
-/// There is no way to hand SQLite a double, so it is written out.
-void add_number(Search& search, std::string_view column, double number, Operator op) {
-  const bool is_finite = number >= -1e300 && number <= 1e300;
+void add_number(Statement& search, std::string_view column, double number, Operator op) {
   search.sql.add(column);
   search.sql.add(sign_of(op));
-  search.sql.add("CAST(? AS REAL)", search.keep(is_finite    ? fmt::format("{}", number)
-                                                : number > 0 ? "1e999"
-                                                             : "-1e999"));
+  search.sql.add("?", number);
 }
 
-void add_tag(Search& search, const Comparison& comparison) {
+void add_tag(Statement& search, const Comparison& comparison) {
   search.sql.add("(");
   const auto* wanted = std::get_if<std::string>(&comparison.value);
   if (comparison.key == kIsPrompt && wanted != nullptr) {
@@ -102,7 +98,7 @@ void add_tag(Search& search, const Comparison& comparison) {
   search.sql.add("))");
 }
 
-void add_comparison(Search& search, const Comparison& comparison) {
+void add_comparison(Statement& search, const Comparison& comparison) {
   search.sql.add(" AND ");
   if (comparison.entity == Entity::Tag) return add_tag(search, comparison);
   const std::string_view column = column_of(comparison.key);
@@ -116,7 +112,7 @@ void add_comparison(Search& search, const Comparison& comparison) {
 }
 
 /// The statement from WHERE on; what is looked at are versions, or the models as a whole.
-void add_rest(Search& search, const ModelQuery& query, bool of_versions) {
+void add_rest(Statement& search, const ModelQuery& query, bool of_versions) {
   search.sql.add(" WHERE workspace = ? AND kind = 'Model' AND archived = 0", query.workspace.text);
   if (of_versions) search.sql.add(" AND json_extract(doc, '$.is_anonymous') IS NOT 1");
   for (const Comparison& comparison : query.filter) add_comparison(search, comparison);
@@ -138,14 +134,14 @@ void add_rest(Search& search, const ModelQuery& query, bool of_versions) {
 }  // namespace
 
 Result<std::vector<model::AssetContainer>> SqliteStore::search_models(const ModelQuery& query) {
-  Search search;
+  Statement search;
   search.sql.add("SELECT doc FROM containers");
   add_rest(search, query, false);
   return read_documents<model::AssetContainer>(TRY(reader_.query(search.sql)));
 }
 
 Result<std::vector<model::Asset>> SqliteStore::search_model_versions(const ModelQuery& query) {
-  Search search;
+  Statement search;
   search.sql.add("SELECT doc FROM assets");
   add_rest(search, query, true);
   return read_documents<model::Asset>(TRY(reader_.query(search.sql)));

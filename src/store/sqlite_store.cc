@@ -38,10 +38,7 @@ Result<Database> open_writer(const std::string& path) {
 
 Result<Database> open_reader(const std::string& path) {
   Database database = TRY(Database::open(path, Database::Mode::ReadWrite));
-  // LIKE heeds case in MLflow's search language, which has ILIKE besides.
-  TRY(
-      database.execute("PRAGMA query_only = 1; PRAGMA cache_size = -16384;"
-                       "PRAGMA case_sensitive_like = 1;"));
+  TRY(database.execute("PRAGMA query_only = 1; PRAGMA cache_size = -16384;"));
   return database;
 }
 

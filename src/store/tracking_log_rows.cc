@@ -40,10 +40,10 @@ Status TrackingRows::put(const LogToRun& change) {
 Status TrackingRows::add_metric(std::int64_t run, const model::Metric& metric) {
   const double value = stored(metric.value);
   const std::int64_t nan = number(std::isnan(metric.value));
-  TRY(database_.run(
-      "INSERT OR IGNORE INTO metric_points (run, key, timestamp, step, value, nan) "
-      "VALUES (?, ?, ?, ?, ?, ?)",
-      {run, metric.key, metric.timestamp, metric.step, value, nan}));
+  TRY(
+      database_.run("INSERT OR IGNORE INTO metric_points (run, key, timestamp, step, value, nan) "
+                    "VALUES (?, ?, ?, ?, ?, ?)",
+                    {run, metric.key, metric.timestamp, metric.step, value, nan}));
   return database_.run(
       "INSERT INTO latest_metrics (run, key, timestamp, step, value, nan) "
       "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (run, key) DO UPDATE "

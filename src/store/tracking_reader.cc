@@ -50,18 +50,18 @@ Result<std::optional<model::Experiment>> TrackingReader::first_experiment(Cursor
 
 Result<std::optional<model::Experiment>> TrackingReader::experiment(
     const model::WorkspaceId& workspace, const std::string& id) {
-  return first_experiment(TRY(database_.query(
-      fmt::format("SELECT {} FROM experiments e WHERE workspace = ? AND id = ?",
-                  kExperimentColumns),
-      {workspace.text, id})));
+  return first_experiment(
+      TRY(database_.query(fmt::format("SELECT {} FROM experiments e WHERE workspace = ? AND id = ?",
+                                      kExperimentColumns),
+                          {workspace.text, id})));
 }
 
 Result<std::optional<model::Experiment>> TrackingReader::experiment_named(
     const model::WorkspaceId& workspace, const std::string& name) {
-  return first_experiment(TRY(database_.query(
-      fmt::format("SELECT {} FROM experiments e WHERE workspace = ? AND name = ?",
-                  kExperimentColumns),
-      {workspace.text, name})));
+  return first_experiment(TRY(
+      database_.query(fmt::format("SELECT {} FROM experiments e WHERE workspace = ? AND name = ?",
+                                  kExperimentColumns),
+                      {workspace.text, name})));
 }
 
 Result<bool> TrackingReader::is_experiment_name_taken(const model::WorkspaceId& workspace,
@@ -111,10 +111,9 @@ TrackingReader::NumberedRun TrackingReader::read_run(const Cursor& row,
 
 Result<std::optional<TrackingReader::NumberedRun>> TrackingReader::find_run(
     const model::RunKey& key) {
-  Cursor row = TRY(
-      database_.query(fmt::format("SELECT {} FROM runs r WHERE r.workspace = ? AND r.id = ?",
-                                  kRunColumns),
-                      {key.workspace.text, key.name}));
+  Cursor row = TRY(database_.query(
+      fmt::format("SELECT {} FROM runs r WHERE r.workspace = ? AND r.id = ?", kRunColumns),
+      {key.workspace.text, key.name}));
   if (!TRY(row.next())) return std::nullopt;
   return read_run(row, key.workspace);
 }
@@ -159,9 +158,9 @@ Result<model::TagMap> TrackingReader::texts(std::string_view sql, std::int64_t o
 Result<model::LoggedRun> TrackingReader::with_log(NumberedRun found) {
   model::LoggedRun run{.run = std::move(found.run)};
   {
-    Cursor rows = TRY(database_.query(
-        "SELECT key, timestamp, step, value, nan FROM latest_metrics WHERE run = ?",
-        {found.number}));
+    Cursor rows = TRY(
+        database_.query("SELECT key, timestamp, step, value, nan FROM latest_metrics WHERE run = ?",
+                        {found.number}));
     while (TRY(rows.next())) run.metrics.push_back(read_metric(rows));
   }
   run.params = TRY(texts("SELECT key, value FROM run_params WHERE run = ?", found.number));
@@ -191,8 +190,8 @@ Result<std::optional<std::string>> TrackingReader::param(const model::RunKey& ru
                                                          const std::string& key) {
   if (auto pending = pending_.param(run, key)) return pending;
   const std::int64_t number = TRY(number_of(run));
-  Cursor row = TRY(
-      database_.query("SELECT value FROM run_params WHERE run = ? AND key = ?", {number, key}));
+  Cursor row =
+      TRY(database_.query("SELECT value FROM run_params WHERE run = ? AND key = ?", {number, key}));
   if (!TRY(row.next())) return std::nullopt;
   return std::string(row.text(0));
 }
@@ -267,8 +266,8 @@ TrackingReader::NumberedModel TrackingReader::read_model(const Cursor& row,
       .name = std::string(row.text(3)),
       .type = std::string(row.text(4)),
       .source_run = std::string(row.text(5)),
-      .status = model::logged_model_status_from(row.text(6))
-                    .value_or(model::LoggedModelStatus::Pending),
+      .status =
+          model::logged_model_status_from(row.text(6)).value_or(model::LoggedModelStatus::Pending),
       .status_message = std::string(row.text(7)),
       .is_deleted = row.integer(8) != 0,
       .created_at = time_of(row.integer(9)),
@@ -282,10 +281,10 @@ Result<model::LoggedModel> TrackingReader::with_log(NumberedModel found) {
   model.tags = TRY(texts("SELECT key, value FROM logged_model_tags WHERE model = ?", found.number));
   model.params =
       TRY(texts("SELECT key, value FROM logged_model_params WHERE model = ?", found.number));
-  Cursor rows = TRY(database_.query(
-      "SELECT key, timestamp, step, value, nan, run, dataset_name, dataset_digest "
-      "FROM logged_model_metrics WHERE model = ?",
-      {found.number}));
+  Cursor rows = TRY(
+      database_.query("SELECT key, timestamp, step, value, nan, run, dataset_name, dataset_digest "
+                      "FROM logged_model_metrics WHERE model = ?",
+                      {found.number}));
   while (TRY(rows.next())) {
     model::Metric metric = read_metric(rows);
     metric.model_id = model.id;

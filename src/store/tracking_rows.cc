@@ -153,10 +153,10 @@ Status TrackingRows::put(const PutExperiment& change) {
       {made.workspace.text, made.id, made.name, made.artifact_location, number(made.is_deleted),
        milliseconds(made.created_at), milliseconds(made.updated_at)}));
   for (const auto& [key, value] : made.tags) {
-    TRY(database_.run(
-        "INSERT OR REPLACE INTO experiment_tags (workspace, experiment, key, value) "
-        "VALUES (?, ?, ?, ?)",
-        {made.workspace.text, made.id, key, value}));
+    TRY(
+        database_.run("INSERT OR REPLACE INTO experiment_tags (workspace, experiment, key, value) "
+                      "VALUES (?, ?, ?, ?)",
+                      {made.workspace.text, made.id, key, value}));
   }
   return Done{};
 }
@@ -164,10 +164,10 @@ Status TrackingRows::put(const PutExperiment& change) {
 Status TrackingRows::put(const TagExperiment& change) {
   const std::string& workspace = change.workspace.text;
   if (change.value) {
-    TRY(database_.run(
-        "INSERT OR REPLACE INTO experiment_tags (workspace, experiment, key, value) "
-        "VALUES (?, ?, ?, ?)",
-        {workspace, change.experiment, change.key, *change.value}));
+    TRY(
+        database_.run("INSERT OR REPLACE INTO experiment_tags (workspace, experiment, key, value) "
+                      "VALUES (?, ?, ?, ?)",
+                      {workspace, change.experiment, change.key, *change.value}));
   } else {
     TRY(database_.run(
         "DELETE FROM experiment_tags WHERE workspace = ? AND experiment = ? AND key = ?",
@@ -205,8 +205,7 @@ Status TrackingRows::insert_run(const model::Run& run) {
       "job = excluded.job",
       {run.key.workspace.text, run.key.name, run.experiment, run.name, run.user,
        model::text_of(run.status), milliseconds(run.started_at),
-       run.ended_at ? milliseconds(*run.ended_at) : 0, number(run.is_deleted),
-       number(run.is_job)});
+       run.ended_at ? milliseconds(*run.ended_at) : 0, number(run.is_deleted), number(run.is_job)});
 }
 
 Status TrackingRows::put(const PutRun& change) {

@@ -147,9 +147,9 @@ void add_comparison(Sql& sql, std::string_view column, const Comparison& compari
     const auto* number = std::get_if<double>(&comparison.value);
     sql.add(fmt::format("{} {} ?", column, symbol_of(comparison.op)), number ? *number : 0.0);
   } else if (comparison.op == Operator::Like) {
-    sql.add(fmt::format("{} LIKE ?", column), *text);
+    sql.add(fmt::format("is_like({}, ?)", column), *text);
   } else if (comparison.op == Operator::ILike) {
-    sql.add(fmt::format("lower({}) LIKE lower(?)", column), *text);
+    sql.add(fmt::format("is_ilike({}, ?)", column), *text);
   } else {
     sql.add(fmt::format("{} {} ?", column, symbol_of(comparison.op)), *text);
   }
@@ -275,8 +275,8 @@ Status add_key(Keys& keys, const Table& table, const Ordering& ordering) {
     return Done{};
   }
   const bool is_metric = ordering.entity == Entity::Metric;
-  const char* from = is_metric                           ? table.metrics
-                     : is_tag                            ? table.tags
+  const char* from = is_metric                          ? table.metrics
+                     : is_tag                           ? table.tags
                      : ordering.entity == Entity::Param ? table.params
                                                         : "";
   if (*from == '\0' || *table.number == '\0') return unknown(ordering.key);

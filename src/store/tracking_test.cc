@@ -17,9 +17,7 @@ const model::WorkspaceId kWorkspace{"ws"};
 
 class TrackingTest : public StoreFixture {
  protected:
-  TrackingTest() {
-    EXPECT_TRUE(try_commit({PutWorkspace{{.id = kWorkspace, .name = "default"}}}));
-  }
+  TrackingTest() { EXPECT_TRUE(try_commit({PutWorkspace{{.id = kWorkspace, .name = "default"}}})); }
 
   Tracking& tracking() { return store->tracking(); }
   Status change(TrackingChange change) { return try_commit({Track{std::move(change)}}); }
@@ -103,7 +101,8 @@ TEST_F(TrackingTest, EveryJobIsARunThatFollowsIt) {
 }
 
 TEST_F(TrackingTest, TwoJobsShareAnExperimentAndBringItBackWhenItWasDeleted) {
-  ASSERT_TRUE(try_commit({PutJob{job_named("one", "harbour")}, PutJob{job_named("two", "harbour")}}));
+  ASSERT_TRUE(
+      try_commit({PutJob{job_named("one", "harbour")}, PutJob{job_named("two", "harbour")}}));
   const std::string id = (*tracking().experiment_named(kWorkspace, "harbour"))->id;
   EXPECT_EQ((*tracking().run(key("two")))->experiment, id);
   ASSERT_TRUE(change(MarkExperiment{kWorkspace, id, true, {}}));
@@ -181,7 +180,8 @@ TEST_F(TrackingTest, ANameOnItsWayToTheDiskIsTaken) {
 TEST_F(TrackingTest, WhatIsLoggedToARunThatIsGoneIsPassedOver) {
   EXPECT_TRUE(change(LogToRun{.run = key("x"), .metrics = {{.key = "m"}}, .tags = {{"a", "b"}}}));
   EXPECT_TRUE(change(ChangeRun{.run = key("x"), .name = "y"}));
-  EXPECT_TRUE(change(ChangeLoggedModel{.workspace = kWorkspace, .id = "m-1", .tags = {{"a", "b"}}}));
+  EXPECT_TRUE(
+      change(ChangeLoggedModel{.workspace = kWorkspace, .id = "m-1", .tags = {{"a", "b"}}}));
 }
 
 TEST_F(TrackingTest, TextsThatLookLikeSqlAreTexts) {

@@ -137,7 +137,8 @@ void put_progress(json::object& properties, const Job& job) {
 void put_addresses(json::object& properties, const std::string& id, const Job& job,
                    const model::Workspace& workspace, const Addresses& addresses) {
   json::object& services = properties["services"].as_object();
-  services["Tracking"] = service_json("Tracking", addresses.base_url + model::mlflow_path(workspace));
+  services["Tracking"] =
+      service_json("Tracking", addresses.base_url + model::mlflow_path(workspace));
   services["Studio"] =
       service_json("Studio", fmt::format("{}/studio/runs/{}?wsid={}", addresses.base_url,
                                          job.key.name, id.substr(0, id.rfind("/jobs/"))));

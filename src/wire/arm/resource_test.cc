@@ -31,7 +31,8 @@ TEST(WorkspaceJson, PointsClientsAtUs) {
 
   EXPECT_EQ(resource.at("type").as_string(), "Microsoft.MachineLearningServices/workspaces");
   EXPECT_EQ(properties.at("discoveryUrl").as_string(), "https://127.0.0.1:8470/discovery");
-  EXPECT_EQ(properties.at("mlFlowTrackingUri").as_string(), "https://127.0.0.1:8470/mlflow/v1.0" + model::arm_id(workspace()));
+  EXPECT_EQ(properties.at("mlFlowTrackingUri").as_string(),
+            "https://127.0.0.1:8470/mlflow/v1.0" + model::arm_id(workspace()));
   EXPECT_EQ(properties.at("workspaceId").as_string(), "guid");
   EXPECT_EQ(properties.at("provisioningState").as_string(), "Succeeded");
   EXPECT_EQ(resource.at("identity").at("type").as_string(), "SystemAssigned");

@@ -54,8 +54,8 @@ Status check_key(const std::string& path, std::string_view key) {
                                    to_valid_utf8(key)));
   }
   if (leads_elsewhere(key)) {
-    return wrong(path, fmt::format("is '{}': between its slashes a name is not empty, '.' or '..'",
-                                   key));
+    return wrong(path,
+                 fmt::format("is '{}': between its slashes a name is not empty, '.' or '..'", key));
   }
   return check_length(path, key, kLongestKey);
 }

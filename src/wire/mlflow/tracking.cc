@@ -14,7 +14,8 @@ constexpr std::int64_t kLargestOffset = 10'000'000;
 
 json::array to_pairs(const model::TagMap& map) {
   json::array pairs;
-  for (const auto& [key, value] : map) pairs.push_back(json::object{{"key", key}, {"value", value}});
+  for (const auto& [key, value] : map)
+    pairs.push_back(json::object{{"key", key}, {"value", value}});
   return pairs;
 }
 
@@ -99,18 +100,20 @@ json::object to_json(const model::LoggedRun& logged) {
   json::array datasets;
   for (const model::Dataset& dataset : logged.datasets) datasets.push_back(to_json(dataset));
   json::array inputs;
-  for (const std::string& model : logged.model_inputs) inputs.push_back(json::object{{"model_id", model}});
+  for (const std::string& model : logged.model_inputs)
+    inputs.push_back(json::object{{"model_id", model}});
   json::array outputs;
   for (const model::ModelOutput& output : logged.model_outputs) {
     outputs.push_back(json::object{{"model_id", output.model_id}, {"step", output.step}});
   }
-  return {{"info", to_json(logged.run)},
-          {"data",
-           {{"metrics", std::move(metrics)},
-            {"params", to_pairs(logged.params)},
-            {"tags", to_pairs(logged.tags)}}},
-          {"inputs", {{"dataset_inputs", std::move(datasets)}, {"model_inputs", std::move(inputs)}}},
-          {"outputs", {{"model_outputs", std::move(outputs)}}}};
+  return {
+      {"info", to_json(logged.run)},
+      {"data",
+       {{"metrics", std::move(metrics)},
+        {"params", to_pairs(logged.params)},
+        {"tags", to_pairs(logged.tags)}}},
+      {"inputs", {{"dataset_inputs", std::move(datasets)}, {"model_inputs", std::move(inputs)}}},
+      {"outputs", {{"model_outputs", std::move(outputs)}}}};
 }
 
 json::object to_json(const model::LoggedModel& model) {
@@ -138,16 +141,16 @@ std::string token_of_offset(std::size_t offset) {
 Result<std::size_t> offset_of_token(std::string_view token) {
   if (token.empty()) return 0;
   const json::value value = TRY(decoded(token));
-  const json::value* offset = value.is_object() ? value.get_object().if_contains("offset") : nullptr;
+  const json::value* offset =
+      value.is_object() ? value.get_object().if_contains("offset") : nullptr;
   if (offset == nullptr || !offset->is_int64()) return bad_token();
   if (offset->get_int64() < 0 || offset->get_int64() > kLargestOffset) return bad_token();
   return static_cast<std::size_t>(offset->get_int64());
 }
 
 std::string token_of_point(const model::Metric& last) {
-  return to_base64(json::serialize(json::object{{"timestamp", last.timestamp},
-                                                {"step", last.step},
-                                                {"value", number_to_json(last.value)}}));
+  return to_base64(json::serialize(json::object{
+      {"timestamp", last.timestamp}, {"step", last.step}, {"value", number_to_json(last.value)}}));
 }
 
 Result<model::Metric> point_of_token(std::string_view token) {
@@ -165,10 +168,10 @@ Result<model::Metric> point_of_token(std::string_view token) {
     point.value = number->get_double();
   } else if (number->is_string()) {
     const std::string_view word = number->get_string();
-    point.value = word == "NaN"          ? std::nan("")
-                  : word == "Infinity"   ? HUGE_VAL
+    point.value = word == "NaN"         ? std::nan("")
+                  : word == "Infinity"  ? HUGE_VAL
                   : word == "-Infinity" ? -HUGE_VAL
-                                         : 0;
+                                        : 0;
   } else {
     return bad_token();
   }

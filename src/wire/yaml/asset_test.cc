@@ -101,7 +101,8 @@ TEST_F(AssetYaml, ViewsSayWhatAzSays) {
   EXPECT_EQ(shown_environment.at("os_type").as_string(), "linux");
   EXPECT_EQ(container.at("latest_version").as_string(), "2");
   EXPECT_FALSE(container.contains("version"));
-  EXPECT_EQ(shown_workspace.at("mlflow_tracking_uri").as_string(), "https://h:1" + model::mlflow_path(workspace));
+  EXPECT_EQ(shown_workspace.at("mlflow_tracking_uri").as_string(),
+            "https://h:1" + model::mlflow_path(workspace));
   EXPECT_EQ(shown_workspace.at("resource_group").as_string(), "berth");
 }
 

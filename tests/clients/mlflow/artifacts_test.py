@@ -6,7 +6,6 @@ import pathlib
 
 import mlflow
 import pytest
-from mlflow.exceptions import MlflowException
 
 from harness import WORKSPACE
 
@@ -100,7 +99,7 @@ def test_paths_stay_where_they_belong(berth, tracking):
     for path in ("..", "../..", "a/../..", "a/%2e%2e"):
         answer = berth.request("GET", f"{root}?path={path}")
         assert answer.status == 400 and answer.json["error_code"] == "INVALID_PARAMETER_VALUE", (path, answer)
-    with pytest.raises(MlflowException):
+    with pytest.raises(Exception, match="has a '..' in it"):
         tracking.list_artifacts(run, "../up")
 
 

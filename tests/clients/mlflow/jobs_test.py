@@ -96,7 +96,7 @@ raise SystemExit(1)
 
 
 def test_a_finished_jobs_run_can_still_be_written(berth, tracking):
-    run_job(berth, "late", "pass")
+    run_job(berth, "late", "pass", experiment_name="Default")
     tracking.log_metric("late", "score", 0.5)
     tracking.set_tag("late", "reviewed", "yes")
     tracking.update_run("late", name="reviewed run")

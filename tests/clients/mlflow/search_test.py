@@ -4,7 +4,6 @@
 import mlflow
 import pytest
 from mlflow.entities import ViewType
-from mlflow.exceptions import MlflowException
 from runs_test import fails_with
 
 
@@ -120,7 +119,7 @@ def test_what_else_is_wrong_with_a_search(runs):
 def test_many_experiments_are_searched_as_one(tracking):
     experiments = [tracking.create_experiment(f"e{i}") for i in range(7)]
     for number in range(30):
-        tracking.create_run(experiments[number % 7], start_time=number, run_name=f"r{number}")
+        tracking.create_run(experiments[number % 7], start_time=1000 + number, run_name=f"r{number}")
     page, seen = None, []
     while page is None or page.token:
         page = tracking.search_runs(experiments, max_results=8, page_token=page.token if page else None)
@@ -153,7 +152,5 @@ def test_experiments_are_searched(tracking):
                                            page_token=page.token if page else None)
         pages.append([e.name for e in page])
     assert pages == [["Beta", "Default", "alpha"], ["gamma"]]
-    with pytest.raises(MlflowException):
-        found("name <> 'x'")
     assert "character" in fails_with("INVALID_PARAMETER_VALUE", tracking.search_experiments,
                                      filter_string="name = 'x' AND")
