@@ -140,6 +140,7 @@ class FakeStore final : public store::Store {
   }
 
   store::Tracking& tracking() override { return tracking_; }
+  void search(Reading reading) override { reading(tracking_)(); }
 
   std::map<model::WorkspaceId, model::Workspace> workspaces;
   std::map<model::NodeId, model::Node> nodes;

@@ -88,6 +88,15 @@ std::string token_behind(const store::Search& search) {
   return mlflow::token_of_offset(search.skip + search.limit - 1);
 }
 
+io::Reply search_later(Call& call, std::function<Result<io::Reply>(store::Tracking&)> find) {
+  call.is_recorded = true;
+  call.services.store.search([find = std::move(find), respond = call.respond](
+                                 store::Tracking& tracking) -> std::function<void()> {
+    return [respond, reply = find(tracking)] { respond(reply); };
+  });
+  return later();
+}
+
 io::Reply recorded(Call& call, const boost::json::value& body) {
   call.is_recorded = true;
   return json_reply(200, body);

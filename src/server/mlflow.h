@@ -65,6 +65,10 @@ template <typename Row>
 std::string take_page(std::vector<Row>& rows, const store::Search& search);
 std::string token_behind(const store::Search& search);
 
+/// Answers later with what `find` makes of what is on disk, on another thread: it must not touch
+/// the call.
+io::Reply search_later(Call& call, std::function<Result<io::Reply>(store::Tracking&)> find);
+
 /// The answer shows only what is on disk already.
 io::Reply recorded(Call& call, const boost::json::value& body);
 

@@ -67,13 +67,15 @@ Result<io::Reply> search(Call& call) {
   const Message message = TRY(message_of(call));
   store::Search search = TRY(search_of(call, message, mlflow::Subject::Experiments));
   search.view = TRY(view_of(message));
-  std::vector<Experiment> found = TRY(tracking_of(call).experiments(search));
-  const std::string next = take_page(found, search);
-  json::array experiments;
-  for (const Experiment& experiment : found) experiments.push_back(mlflow::to_json(experiment));
-  json::object answer = {{"experiments", std::move(experiments)}};
-  if (!next.empty()) answer["next_page_token"] = next;
-  return recorded(call, answer);
+  return search_later(call, [search](store::Tracking& tracking) -> Result<io::Reply> {
+    std::vector<Experiment> found = TRY(tracking.experiments(search));
+    const std::string next = take_page(found, search);
+    json::array experiments;
+    for (const Experiment& experiment : found) experiments.push_back(mlflow::to_json(experiment));
+    json::object answer = {{"experiments", std::move(experiments)}};
+    if (!next.empty()) answer["next_page_token"] = next;
+    return json_reply(200, answer);
+  });
 }
 
 Result<io::Reply> mark(Call& call, bool is_deleted) {

@@ -228,16 +228,18 @@ Result<io::Reply> get_history(Call& call) {
   if (!token.empty()) query.after = TRY(mlflow::point_of_token(token));
   TRY(find_run(call, id));
   ++query.limit;
-  std::vector<model::Metric> points = TRY(tracking_of(call).history(query));
-  json::object answer;
-  if (points.size() == query.limit) {
-    points.pop_back();
-    answer["next_page_token"] = mlflow::token_of_point(points.back());
-  }
-  json::array metrics;
-  for (const model::Metric& point : points) metrics.push_back(mlflow::to_json(point));
-  answer["metrics"] = std::move(metrics);
-  return recorded(call, answer);
+  return search_later(call, [query](store::Tracking& tracking) -> Result<io::Reply> {
+    std::vector<model::Metric> points = TRY(tracking.history(query));
+    json::object answer;
+    if (points.size() == query.limit) {
+      points.pop_back();
+      answer["next_page_token"] = mlflow::token_of_point(points.back());
+    }
+    json::array metrics;
+    for (const model::Metric& point : points) metrics.push_back(mlflow::to_json(point));
+    answer["metrics"] = std::move(metrics);
+    return json_reply(200, answer);
+  });
 }
 
 Result<io::Reply> search_datasets(Call& call) {
@@ -246,14 +248,17 @@ Result<io::Reply> search_datasets(Call& call) {
   if (experiments.empty() || experiments.size() > 20) {
     return message.wrong("experiment_ids", "must name 1 to 20 experiments");
   }
-  json::array summaries;
-  for (const auto& each : TRY(tracking_of(call).datasets(call.workspace->id, experiments))) {
-    json::object summary = {
-        {"experiment_id", each.experiment}, {"name", each.name}, {"digest", each.digest}};
-    if (!each.context.empty()) summary["context"] = each.context;
-    summaries.push_back(std::move(summary));
-  }
-  return recorded(call, json::object{{"dataset_summaries", std::move(summaries)}});
+  const model::WorkspaceId workspace = call.workspace->id;
+  return search_later(call, [=](store::Tracking& tracking) -> Result<io::Reply> {
+    json::array summaries;
+    for (const auto& each : TRY(tracking.datasets(workspace, experiments))) {
+      json::object summary = {
+          {"experiment_id", each.experiment}, {"name", each.name}, {"digest", each.digest}};
+      if (!each.context.empty()) summary["context"] = each.context;
+      summaries.push_back(std::move(summary));
+    }
+    return json_reply(200, json::object{{"dataset_summaries", std::move(summaries)}});
+  });
 }
 
 constexpr Permission kRead = allow_jobs(kReadRuns);

@@ -153,13 +153,15 @@ Result<io::Reply> search(Call& call) {
   search.experiments = TRY(message.texts("experiment_ids"));
   search.order = TRY(order_of(message));
   const std::vector<store::DatasetFilter> datasets = TRY(datasets_of(message));
-  std::vector<LoggedModel> found = TRY(tracking_of(call).logged_models(search, datasets));
-  const std::string next = take_page(found, search);
-  json::array models;
-  for (const LoggedModel& model : found) models.push_back(mlflow::to_json(model));
-  json::object answer = {{"models", std::move(models)}};
-  if (!next.empty()) answer["next_page_token"] = next;
-  return recorded(call, answer);
+  return search_later(call, [search, datasets](store::Tracking& tracking) -> Result<io::Reply> {
+    std::vector<LoggedModel> found = TRY(tracking.logged_models(search, datasets));
+    const std::string next = take_page(found, search);
+    json::array models;
+    for (const LoggedModel& model : found) models.push_back(mlflow::to_json(model));
+    json::object answer = {{"models", std::move(models)}};
+    if (!next.empty()) answer["next_page_token"] = next;
+    return json_reply(200, answer);
+  });
 }
 
 constexpr Permission kRead = allow_jobs(kReadRuns);

@@ -144,13 +144,15 @@ Result<io::Reply> search(Call& call) {
   store::Search search = TRY(search_of(call, message, mlflow::Subject::Runs));
   search.experiments = TRY(message.texts("experiment_ids"));
   search.view = TRY(view_of(message));
-  std::vector<LoggedRun> found = TRY(tracking_of(call).runs(search));
-  const std::string next = take_page(found, search);
-  json::array runs;
-  for (const LoggedRun& run : found) runs.push_back(mlflow::to_json(run));
-  json::object answer = {{"runs", std::move(runs)}};
-  if (!next.empty()) answer["next_page_token"] = next;
-  return recorded(call, answer);
+  return search_later(call, [search](store::Tracking& tracking) -> Result<io::Reply> {
+    std::vector<LoggedRun> found = TRY(tracking.runs(search));
+    const std::string next = take_page(found, search);
+    json::array runs;
+    for (const LoggedRun& run : found) runs.push_back(mlflow::to_json(run));
+    json::object answer = {{"runs", std::move(runs)}};
+    if (!next.empty()) answer["next_page_token"] = next;
+    return json_reply(200, answer);
+  });
 }
 
 constexpr Permission kRead = allow_jobs(kReadRuns);

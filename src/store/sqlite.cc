@@ -176,6 +176,8 @@ Result<std::int64_t> Database::integer(std::string_view sql, Values values,
   return TRY(cursor.next()) ? cursor.integer(0) : otherwise;
 }
 
+void Database::interrupt() { sqlite3_interrupt(database_.get()); }
+
 bool Database::in_transaction() const { return sqlite3_get_autocommit(database_.get()) == 0; }
 
 Status Database::checkpoint(Checkpoint how) {

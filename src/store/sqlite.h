@@ -74,6 +74,9 @@ class Database {
   Result<std::int64_t> integer(std::string_view sql, Values values = {},
                                std::int64_t otherwise = 0);
 
+  /// From any thread: the statement that runs fails.
+  void interrupt();
+
   /// Whether a transaction is open: SQLite rolls back by itself after some failures.
   bool in_transaction() const;
   enum class Checkpoint { Passive, Truncate };

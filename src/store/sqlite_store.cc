@@ -42,19 +42,6 @@ Result<Database> open_reader(const std::string& path) {
   return database;
 }
 
-struct Connections {
-  Database writer;
-  Database reader;
-};
-
-Result<Connections> connect(const std::string& directory, const std::string& path) {
-  TRY(check_log(path + "-wal"));
-  TRY(check_version(path));
-  Database writer = TRY(open_writer(path));
-  TRY(io::sync_directory(directory));
-  return Connections{std::move(writer), TRY(open_reader(path))};
-}
-
 /// A server must not go on with half of what it knew, nor make the damage worse.
 template <typename T>
 Result<T> with_advice(Result<T> result, const std::string& path) {
@@ -82,11 +69,25 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const std::string& direct
   auto writer =
       std::make_unique<Writer>(std::move(connections.writer), loop, objects, std::move(on_broken));
   return std::unique_ptr<SqliteStore>(
-      new SqliteStore(path, std::move(connections.reader), std::move(writer)));
+      new SqliteStore(path, std::move(connections), std::move(writer), loop));
 }
 
-SqliteStore::SqliteStore(std::string path, Database reader, std::unique_ptr<Writer> writer)
-    : path_(std::move(path)), reader_(std::move(reader)), writer_(std::move(writer)) {}
+Result<SqliteStore::Connections> SqliteStore::connect(const std::string& directory,
+                                                      const std::string& path) {
+  TRY(check_log(path + "-wal"));
+  TRY(check_version(path));
+  Database writer = TRY(open_writer(path));
+  TRY(io::sync_directory(directory));
+  Database reader = TRY(open_reader(path));
+  return Connections{std::move(writer), std::move(reader), TRY(open_reader(path))};
+}
+
+SqliteStore::SqliteStore(std::string path, Connections connections, std::unique_ptr<Writer> writer,
+                         io::Loop& loop)
+    : path_(std::move(path)),
+      reader_(std::move(connections.reader)),
+      writer_(std::move(writer)),
+      searches_(std::move(connections.searcher), loop) {}
 
 void SqliteStore::commit(Batch batch, Committed done) {
   const std::uint64_t number = overlay_->add(batch);

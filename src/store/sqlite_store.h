@@ -6,6 +6,7 @@
 
 #include "store/deployment_rows.h"
 #include "store/overlay.h"
+#include "store/search_thread.h"
 #include "store/sqlite.h"
 #include "store/store.h"
 #include "store/tracking_reader.h"
@@ -54,12 +55,20 @@ class SqliteStore final : public Store {
   Result<std::vector<Block>> blocks(const BlobKey& key) override;
 
   Tracking& tracking() override { return tracking_; }
+  void search(Reading reading) override { searches_.run(std::move(reading)); }
 
   /// How many transactions were committed: fewer than batches, when many came at once.
   std::uint64_t transactions() const { return writer_->transactions(); }
 
  private:
-  SqliteStore(std::string path, Database reader, std::unique_ptr<Writer> writer);
+  struct Connections {
+    Database writer;
+    Database reader;
+    Database searcher;
+  };
+  static Result<Connections> connect(const std::string& directory, const std::string& path);
+  SqliteStore(std::string path, Connections connections, std::unique_ptr<Writer> writer,
+              io::Loop& loop);
 
   Result<core::State> load_snapshot();
   Result<core::State> load_rows();
@@ -71,6 +80,7 @@ class SqliteStore final : public Store {
   std::shared_ptr<Overlay> overlay_ = std::make_shared<Overlay>();
   TrackingReader tracking_{reader_, *overlay_};
   std::unique_ptr<Writer> writer_;
+  SearchThread searches_;
 };
 
 }  // namespace berth::store

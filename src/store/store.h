@@ -254,6 +254,10 @@ class Store {
   virtual Result<std::vector<Block>> blocks(const BlobKey& key) = 0;
 
   virtual Tracking& tracking() = 0;
+  /// For what may take long: runs on a thread of its own, with a connection of its own that sees
+  /// what is committed, and what it returns runs on the loop.
+  using Reading = std::function<std::function<void()>(Tracking&)>;
+  virtual void search(Reading reading) = 0;
 
   /// Runs the queue dry; used when the server stops.
   virtual void flush() = 0;

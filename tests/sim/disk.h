@@ -37,6 +37,7 @@ class SimStore : public store::Store {
     return disk_.jobs(query);
   }
   store::Tracking& tracking() override { return disk_.tracking(); }
+  void search(Reading reading) override { disk_.search(std::move(reading)); }
   Result<std::vector<model::Usage>> usage(const store::UsageQuery& query) override {
     return disk_.usage(query);
   }
