@@ -152,6 +152,13 @@ Result<io::Reply> remove(Call& call) {
   return json_reply(200, json::object());
 }
 
+/// Clients that are told to send large files in parts send them whole when they hear just this.
+Result<io::Reply> refuse_parts(Call&) {
+  return fail(Code::NotSupported,
+              "Multipart upload is not supported for the current artifact repository: artifacts "
+              "are sent whole, of whatever size");
+}
+
 constexpr Permission kRead =
     allow_jobs("Microsoft.MachineLearningServices/workspaces/metadata/artifacts/read");
 constexpr Permission kWrite =
@@ -167,6 +174,8 @@ constexpr Route kRoutes[] = {
     {"GET", kArtifact, kRead, BodyKind::None, download},
     {"PUT", kArtifact, kWrite, BodyKind::Spooled, upload},
     {"DELETE", kArtifact, kDelete, BodyKind::None, remove},
+    {"POST", "/mlflow/v1.0/W/api/2.0/mlflow-artifacts/mpu/create/{path...}", kWrite, BodyKind::Json,
+     refuse_parts},
 };
 
 }  // namespace

@@ -114,3 +114,13 @@ def test_artifacts_are_deleted(berth, tracking):
     repository.delete_artifacts("a")
     assert listed(tracking, run.info.run_id) == {"ab.txt": 1}
     assert berth.request("DELETE", f"/mlflow/v1.0{WORKSPACE}/api/2.0/mlflow-artifacts/artifacts/no/such").status == 404
+
+
+def test_a_client_that_wants_to_send_parts_sends_the_whole(tracking, tmp_path, monkeypatch):
+    monkeypatch.setenv("MLFLOW_ENABLE_PROXY_MULTIPART_UPLOAD", "true")
+    monkeypatch.setenv("MLFLOW_MULTIPART_UPLOAD_MINIMUM_FILE_SIZE", "1")
+    large = tmp_path / "large.bin"
+    large.write_bytes(os.urandom(6 << 20))
+    with mlflow.start_run() as run:
+        mlflow.log_artifact(large)
+    assert listed(tracking, run.info.run_id) == {"large.bin": 6 << 20}
