@@ -47,6 +47,7 @@ constexpr AbsentGroup kVerbs[] = {
     {"workspace outbound-rule", "list show set remove", ""},
     {"data", "import share mount list-materialization-status", ""},
     {"environment", "share", ""},
+    {"model", "share package", "everybody in a workspace has its models"},
     {"component", "prepare-for-sign", ""},
     {"datastore", "create update delete mount",
      "every workspace has workspaceblobstore and workspaceartifactstore"},

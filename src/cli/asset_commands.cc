@@ -79,19 +79,18 @@ Result<json::object> latest_version(Context& context, AssetKind kind, const std:
   return found[0].get_object();
 }
 
-/// The version that -v or -l names; the latest one when neither is given.
-Result<json::object> chosen_version(Context& context, AssetKind kind) {
-  const std::string name = TRY(required_name(context, noun(kind)));
-  const std::string version = context.arguments.get("version");
-  const std::string label = context.arguments.get("label", "latest");
-  if (!version.empty()) {
-    TRY(check_name(version, "version"));
-    return context.client.get(version_path(context, kind, name, version));
-  }
-  if (label != "latest") {
-    return fail(Code::NotSupported, fmt::format("no label '{}'; there is 'latest'", label));
-  }
-  return latest_version(context, kind, name);
+/// Only models have labels beside 'latest': those that MLflow calls aliases.
+Result<std::string> labelled_version(Context& context, AssetKind kind, const std::string& name,
+                                     const std::string& label) {
+  const json::object container =
+      TRY(context.client.get(collection_path(context, kind, "/" + name)));
+  const json::value* properties = container.if_contains("properties");
+  const json::value* labels =
+      properties == nullptr ? nullptr : properties->as_object().if_contains("labels");
+  const std::string version =
+      labels != nullptr && labels->is_object() ? text_at(labels->get_object(), label) : "";
+  if (!version.empty()) return version;
+  return fail(Code::NotFound, fmt::format("{} '{}' has no label '{}'", noun(kind), name, label));
 }
 
 json::value member_or_empty(const json::object& object, std::string_view key) {
@@ -99,16 +98,25 @@ json::value member_or_empty(const json::object& object, std::string_view key) {
   return found != nullptr && found->is_object() ? *found : json::value(json::object());
 }
 
-/// What may change of a version: its description and tags; anything else needs a new version.
-Status change(const Context& context, json::object& properties) {
-  const wire::yaml::Node root =
-      TRY(edited(context, {{"description", text_at(properties, "description")},
-                           {"tags", member_or_empty(properties, "tags")}}));
-  const wire::yaml::Node* description = root.find("description");
-  const bool has_description =
-      description != nullptr && description->kind != wire::yaml::Node::Kind::Null;
-  properties["description"] =
-      has_description ? TRY(wire::yaml::as_text(*description, "description")) : std::string();
+Result<std::string> text_or_empty(const wire::yaml::Node& root, std::string_view key) {
+  const wire::yaml::Node* found = root.find(key);
+  if (found == nullptr || found->kind == wire::yaml::Node::Kind::Null) return std::string();
+  return wire::yaml::as_text(*found, key);
+}
+
+/// What may change of a version: its description and tags, and a model's stage; anything else needs
+/// a new version.
+Status change(const Context& context, AssetKind kind, json::object& properties) {
+  json::object changeable = {{"description", text_at(properties, "description")},
+                             {"tags", member_or_empty(properties, "tags")}};
+  const bool has_stage = kind == AssetKind::Model;
+  if (has_stage) changeable["stage"] = text_at(properties, "stage");
+  const wire::yaml::Node root = TRY(edited(context, changeable));
+  properties["description"] = TRY(text_or_empty(root, "description"));
+  if (has_stage) properties["stage"] = TRY(text_or_empty(root, "stage"));
+  for (const char* key : {"description", "stage"}) {
+    if (context.arguments.has(key)) properties[key] = context.arguments.get(key);
+  }
   json::object tags;
   if (const wire::yaml::Node* given = root.find("tags")) {
     for (const auto& [key, value] : TRY(wire::yaml::as_text_map(*given, "tags"))) tags[key] = value;
@@ -118,6 +126,18 @@ Status change(const Context& context, json::object& properties) {
 }
 
 }  // namespace
+
+Result<json::object> chosen_asset(Context& context, AssetKind kind) {
+  const std::string name = TRY(required_name(context, noun(kind)));
+  std::string version = context.arguments.get("version");
+  const std::string label = context.arguments.get("label", "latest");
+  if (version.empty() && !equals_ignoring_case(label, "latest")) {
+    version = TRY(labelled_version(context, kind, name, label));
+  }
+  if (version.empty()) return latest_version(context, kind, name);
+  TRY(check_name(version, "version"));
+  return context.client.get(version_path(context, kind, name, version));
+}
 
 Result<int> put_asset(Context& context, model::Asset asset) {
   TRY(check_name(asset.name, noun(asset.kind)));
@@ -155,16 +175,19 @@ Result<int> list_assets(Context& context, AssetKind kind) {
 }
 
 Result<int> show_asset(Context& context, AssetKind kind) {
-  const json::object resource = TRY(chosen_version(context, kind));
+  const json::object resource = TRY(chosen_asset(context, kind));
   TRY(context.print({.value = wire::yaml::asset_view(kind, resource), .columns = kSummary}));
   return 0;
 }
 
 Result<int> update_asset(Context& context, AssetKind kind) {
-  if (!has_edits(context)) return wrong_usage(context, "nothing to change: --set key=value");
-  json::object resource = TRY(chosen_version(context, kind));
+  const bool has_flags = context.arguments.has("stage") || context.arguments.has("description");
+  if (!has_edits(context) && !has_flags) {
+    return wrong_usage(context, "nothing to change: --set key=value");
+  }
+  json::object resource = TRY(chosen_asset(context, kind));
   json::object& properties = resource.at("properties").as_object();
-  TRY(change(context, properties));
+  TRY(change(context, kind, properties));
   const json::object changed =
       TRY(context.client.put(text_at(resource, "id"), {{"properties", properties}}));
   TRY(context.print({.value = wire::yaml::asset_view(kind, changed), .columns = kSummary}));
@@ -175,7 +198,7 @@ Result<int> archive_asset(Context& context, AssetKind kind, bool archived) {
   const std::string name = TRY(required_name(context, noun(kind)));
   const bool one_version = context.arguments.has("version") || context.arguments.has("label");
   json::object resource = one_version
-                              ? TRY(chosen_version(context, kind))
+                              ? TRY(chosen_asset(context, kind))
                               : TRY(context.client.get(collection_path(context, kind, "/" + name)));
   json::object& properties = resource.at("properties").as_object();
   properties["isArchived"] = archived;

@@ -15,6 +15,8 @@ Result<int> put_asset(Context& context, model::Asset asset);
 
 Result<int> list_assets(Context& context, model::AssetKind kind);
 Result<int> show_asset(Context& context, model::AssetKind kind);
+/// The version that -v or -l names, as ARM has it; the latest one when neither is given.
+Result<json::object> chosen_asset(Context& context, model::AssetKind kind);
 Result<int> update_asset(Context& context, model::AssetKind kind);
 /// The version, or without one the whole asset.
 Result<int> archive_asset(Context& context, model::AssetKind kind, bool archived);

@@ -85,6 +85,7 @@ std::span<const Command> compute_commands();
 std::span<const Command> data_commands();
 std::span<const Command> environment_commands();
 std::span<const Command> component_commands();
+std::span<const Command> model_commands();
 std::span<const Command> workspace_commands();
 std::span<const Command> deployment_commands();
 std::span<const Command> datastore_commands();

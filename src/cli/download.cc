@@ -15,6 +15,7 @@ struct Part {
   std::string datastore{};
   std::string path{};
   std::string folder{};
+  bool keeps_name = false;  ///< What is below "a/b" goes to "b/" in the folder.
 };
 
 struct Plan {
@@ -49,6 +50,13 @@ Result<std::vector<Part>> parts_of(const model::Job& job, const DownloadWish& wi
                                           wish.output_name, known.empty() ? "none" : known));
 }
 
+/// The last part of a path, with a '/': "a/b/" is "b/".
+std::string last_part(std::string_view path) {
+  while (path.ends_with('/')) path.remove_suffix(1);
+  const std::size_t slash = path.rfind('/');
+  return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1)) + "/";
+}
+
 /// A name from the server becomes a path here: it is checked before, and opened beneath the root.
 Status plan_part(Context& context, const Part& part, Plan& plan) {
   const Container container = TRY(open_datastore(context.client, part.datastore, Purpose::Read));
@@ -59,7 +67,7 @@ Status plan_part(Context& context, const Part& part, Plan& plan) {
     if (blob.name == part.path) {
       relative = blob.name.substr(blob.name.rfind('/') + 1);
     } else if (blob.name.starts_with(below)) {
-      relative = blob.name.substr(below.size());
+      relative = (part.keeps_name ? last_part(part.path) : "") + blob.name.substr(below.size());
     } else {
       continue;  // "out" also lists "outer/x".
     }
@@ -68,6 +76,19 @@ Status plan_part(Context& context, const Part& part, Plan& plan) {
     plan.bytes += blob.size;
   }
   return Done{};
+}
+
+Result<std::size_t> fetch(Context& context, const Plan& plan, const std::string& directory,
+                          const std::string& what) {
+  TRY(io::make_directories(directory, 0755));
+  const io::Root root = TRY(io::Root::open(directory));
+  const Endpoint server = TRY(context.client.endpoint());
+  TRY(download_all(plan.downloads, root,
+                   {.console = context.console,
+                    .what = "downloading " + what,
+                    .total_bytes = plan.bytes,
+                    .authority_file = server.authority_file}));
+  return plan.downloads.size();
 }
 
 }  // namespace
@@ -81,15 +102,15 @@ Result<std::size_t> download_job(Context& context, const model::Job& job,
   }
   Plan plan;
   for (const Part& part : TRY(parts_of(job, wish))) TRY(plan_part(context, part, plan));
-  TRY(io::make_directories(wish.directory, 0755));
-  const io::Root root = TRY(io::Root::open(wish.directory));
-  const Endpoint server = TRY(context.client.endpoint());
-  TRY(download_all(plan.downloads, root,
-                   {.console = context.console,
-                    .what = "downloading " + job.key.name,
-                    .total_bytes = plan.bytes,
-                    .authority_file = server.authority_file}));
-  return plan.downloads.size();
+  return fetch(context, plan, wish.directory, job.key.name);
+}
+
+Result<std::size_t> download_place(Context& context, const PlaceWish& wish) {
+  Plan plan;
+  TRY(plan_part(context, {wish.datastore, wish.path, wish.folder, true}, plan));
+  if (!plan.downloads.empty()) return fetch(context, plan, wish.directory, wish.what);
+  return fail(Code::NotFound, fmt::format("there is nothing at '{}' in the datastore '{}'",
+                                          wish.path, wish.datastore));
 }
 
 }  // namespace berth::cli

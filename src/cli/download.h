@@ -18,4 +18,16 @@ struct DownloadWish {
 /// artifacts/… and named-outputs/<name>/…, of a job that is over. Returns the number of files.
 Result<std::size_t> download_job(Context& context, const model::Job& job, const DownloadWish& wish);
 
+/// A folder of a datastore, or one file, which keeps its name here.
+struct PlaceWish {
+  std::string datastore{};
+  std::string path{};
+  std::string directory{};  ///< As above.
+  std::string folder{};     ///< Below the directory; empty, or with a '/' at its end.
+  std::string what{};       ///< For the progress shown.
+};
+
+/// Returns the number of files; none at all is NotFound.
+Result<std::size_t> download_place(Context& context, const PlaceWish& wish);
+
 }  // namespace berth::cli

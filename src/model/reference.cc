@@ -100,6 +100,9 @@ Status check_name(std::string_view name, std::string_view what, std::string_view
   return wrong(fmt::format("'{}' in '{}' is not a valid {}", shown(name), shown(text), what));
 }
 
+/// Models have labels of their own; whether it is a model is not always to be seen.
+enum class Labels { LatestOnly, Any };
+
 Result<AssetRef> named_asset(std::string_view name, std::string_view version,
                              std::string_view text) {
   TRY(check_name(name, "name", text));
@@ -108,8 +111,12 @@ Result<AssetRef> named_asset(std::string_view name, std::string_view version,
 }
 
 Result<AssetRef> labelled_asset(std::string_view name, std::string_view label,
-                                std::string_view text) {
+                                std::string_view text, Labels labels) {
   TRY(check_name(name, "name", text));
+  if (labels == Labels::Any && !equals_ignoring_case(label, "latest")) {
+    TRY(check_name(label, "label", text));
+    return AssetRef{.name = std::string(name), .label = std::string(label)};
+  }
   if (!equals_ignoring_case(label, "latest")) {
     return wrong(fmt::format("'{}' has the label '{}'; only '@latest' can be resolved", shown(text),
                              shown(label)));
@@ -118,9 +125,9 @@ Result<AssetRef> labelled_asset(std::string_view name, std::string_view label,
 }
 
 /// <name>:<version>, <name>@<label> or <name>; `text` is what the user wrote.
-Result<AssetRef> parse_short_asset(std::string_view body, std::string_view text) {
+Result<AssetRef> parse_short_asset(std::string_view body, std::string_view text, Labels labels) {
   if (const auto at = body.find('@'); at != std::string_view::npos) {
-    return labelled_asset(body.substr(0, at), body.substr(at + 1), text);
+    return labelled_asset(body.substr(0, at), body.substr(at + 1), text, labels);
   }
   if (const auto colon = body.find(':'); colon != std::string_view::npos) {
     return named_asset(body.substr(0, colon), body.substr(colon + 1), text);
@@ -155,7 +162,10 @@ Result<AssetRef> parse_asset_tail(const Segments& tail, std::span<const AssetKin
     return wrong(fmt::format("'{}' names something of '{}', not of '{}'", shown(text),
                              shown(tail[0]), to_collection(kinds[0])));
   }
-  if (equals_ignoring_case(tail[2], "labels")) return labelled_asset(tail[1], tail[3], text);
+  if (equals_ignoring_case(tail[2], "labels")) {
+    const bool may_be_model = std::ranges::count(kinds, AssetKind::Model) > 0;
+    return labelled_asset(tail[1], tail[3], text, may_be_model ? Labels::Any : Labels::LatestOnly);
+  }
   if (equals_ignoring_case(tail[2], "versions")) return named_asset(tail[1], tail[3], text);
   return wrong(fmt::format("'{}' does not end in {}", shown(text), wanted));
 }
@@ -300,7 +310,7 @@ Result<DataRef> parse_data_ref(std::string_view text) {
   }
   if (starts_with_ignoring_case(text, kAzuremlUri)) return parse_azureml_uri(text);
   if (starts_with_ignoring_case(text, kAzureml)) {
-    return TRY(parse_short_asset(text.substr(kAzureml.size()), text));
+    return TRY(parse_short_asset(text.substr(kAzureml.size()), text, Labels::Any));
   }
   if (starts_with_ignoring_case(text, "runs:/")) return parse_run_uri(text);
   if (starts_with_ignoring_case(text, "http://") || starts_with_ignoring_case(text, "https://")) {
@@ -319,7 +329,8 @@ Result<AssetRef> parse_asset_ref(AssetKind kind, std::string_view text) {
     return parse_asset_tail(below_workspace(split(rest, '/')), kinds, text);
   }
   if (starts_with_ignoring_case(text, kAzureml)) {
-    return parse_short_asset(text.substr(kAzureml.size()), text);
+    const Labels labels = kind == AssetKind::Model ? Labels::Any : Labels::LatestOnly;
+    return parse_short_asset(text.substr(kAzureml.size()), text, labels);
   }
   return wrong(
       fmt::format("'{}' does not refer to {}; write azureml:<name>:<version> or "

@@ -15,7 +15,7 @@ namespace berth::model {
 struct AssetRef {
   std::string name{};
   std::string version{};  ///< Empty with a label, or when none was given.
-  std::string label{};    ///< "latest", or empty.
+  std::string label{};    ///< "latest", one of a model's own, or empty.
 };
 
 /// azureml://datastores/<d>/paths/<p>, short or long form. `path` is relative, has no "." or "..".
@@ -42,7 +42,7 @@ using DataRef = std::variant<AssetRef, DatastorePath, JobOutputRef, WebAddress>;
 /// those first) and is refused with a message that says so.
 Result<DataRef> parse_data_ref(std::string_view text);
 
-/// Reads a reference to a versioned asset of the given kind: azureml:<name>[:<version>|@latest], or
+/// Reads a reference to a versioned asset of the given kind: azureml:<name>[:<version>|@<label>], or
 /// an ARM id with or without "azureml:" in front. Registry ids are refused as not supported.
 Result<AssetRef> parse_asset_ref(AssetKind kind, std::string_view text);
 

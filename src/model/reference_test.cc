@@ -41,6 +41,8 @@ TEST(DataRef, AnAssetHasANameAndAVersionALabelOrNeither) {
   EXPECT_EQ(read_as<AssetRef>("azureml:rows:1.0").version, "1.0");
   EXPECT_EQ(read_as<AssetRef>("azureml:rows@latest").label, "latest");
   EXPECT_EQ(read_as<AssetRef>("AzureML:rows@Latest").label, "latest");
+  EXPECT_EQ(read_as<AssetRef>("azureml:ranker@champion").label, "champion");
+  EXPECT_EQ(parse_asset_ref(AssetKind::Model, "azureml:ranker@champion")->label, "champion");
   EXPECT_EQ(read_as<AssetRef>("azureml:rows").name, "rows");
   EXPECT_EQ(read_as<AssetRef>("azureml:rows").version, "");
 }

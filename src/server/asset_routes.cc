@@ -7,6 +7,7 @@
 #include "server/asset_filter.h"
 #include "server/asset_versions.h"
 #include "server/control_plane.h"
+#include "server/model_versions.h"
 #include "server/paging.h"
 #include "server/pending_upload.h"
 #include "server/references.h"
@@ -21,11 +22,6 @@ namespace json = boost::json;
 using model::Asset;
 using model::AssetContainer;
 using model::AssetKind;
-
-std::string text_member(const json::object& body, std::string_view key) {
-  const json::value* found = body.if_contains(key);
-  return found != nullptr && found->is_string() ? std::string(found->get_string()) : std::string();
-}
 
 // ---- Lists -------------------------------------------------------------------------------------
 
@@ -146,7 +142,8 @@ Status check_data(const Asset& asset) {
               "properties.dataUri");
 }
 
-Result<io::Reply> update_version(Call& call, Asset existing, Asset asked) {
+/// Takes over what may change of a version.
+Status change(Asset& existing, Asset asked) {
   if (existing.body != asked.body) {
     return fail(Code::Conflict,
                 fmt::format("version '{}' of '{}' exists with other content; versions never change",
@@ -156,6 +153,15 @@ Result<io::Reply> update_version(Call& call, Asset existing, Asset asked) {
   existing.tags = std::move(asked.tags);
   existing.properties = std::move(asked.properties);
   existing.is_archived = asked.is_archived;
+  return Done{};
+}
+
+Result<io::Reply> update_version(Call& call, Asset existing, Asset asked) {
+  if (existing.kind == AssetKind::Model) {
+    TRY(change_model(call, existing, asked));
+  } else {
+    TRY(change(existing, std::move(asked)));
+  }
   existing.modified_at = call.services.clock.now().wall;
   io::Reply reply = json_reply(200, arm::to_json(existing, *call.workspace));
   call.services.plane.write({store::PutAsset{std::move(existing)}});
@@ -183,6 +189,7 @@ Result<io::Reply> put_version(Call& call) {
   if (auto existing = TRY(find_version(call, kind))) {
     return update_version(call, *std::move(existing), std::move(asset));
   }
+  if (kind == AssetKind::Model) TRY(settle_model(call, asset));
   store::Batch rows =
       TRY(new_version(call.services.store, std::move(asset), call.services.clock.now().wall));
   io::Reply reply =
@@ -191,31 +198,12 @@ Result<io::Reply> put_version(Call& call) {
   return reply;
 }
 
-/// The newest version beside this one, archived ones included.
-Result<std::string> newest_beside(const Call& call, const Asset& asset) {
-  const auto newest = TRY(call.services.store.assets({.workspace = asset.workspace,
-                                                      .kind = asset.kind,
-                                                      .name = asset.name,
-                                                      .view = store::JobQuery::View::All,
-                                                      .limit = 2}));
-  for (const Asset& other : newest) {
-    if (other.version != asset.version) return other.version;
-  }
-  return std::string();
-}
-
-/// The container stays, even empty: it knows which version numbers were used.
 template <AssetKind kind>
 Result<io::Reply> delete_version(Call& call) {
-  const std::optional<Asset> asset = TRY(find_version(call, kind));
-  if (!asset) return io::Reply{.status = 204};
-  store::Batch rows = {store::DeleteAsset{asset->workspace, kind, asset->name, asset->version}};
-  auto container = TRY(call.services.store.container(asset->workspace, kind, asset->name));
-  if (container && container->latest_version == asset->version) {
-    container->latest_version = TRY(newest_beside(call, *asset));
-    rows.push_back(store::PutContainer{*std::move(container)});
+  if (const std::optional<Asset> asset = TRY(find_version(call, kind))) {
+    const WallTime now = call.services.clock.now().wall;
+    call.services.plane.write(TRY(removal_of(call.services.store, *asset, now)));
   }
-  call.services.plane.write(std::move(rows));
   return io::Reply{.status = 204};
 }
 
@@ -246,6 +234,7 @@ Result<io::Reply> put_container(Call& call) {
   container.tags = asked.tags;
   container.properties = asked.properties;
   container.is_archived = asked.is_archived;
+  container.modified_at = call.services.clock.now().wall;
   if (container.data_type.empty()) container.data_type = asked.data_type;
   if (container.data_type != asked.data_type) {
     return fail(Code::Conflict,

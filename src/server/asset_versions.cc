@@ -15,6 +15,19 @@ std::optional<std::uint64_t> as_number(const std::string& version) {
   return number;
 }
 
+/// The newest version beside this one, archived ones included.
+Result<std::string> newest_beside(store::Store& store, const model::Asset& asset) {
+  const auto newest = TRY(store.assets({.workspace = asset.workspace,
+                                        .kind = asset.kind,
+                                        .name = asset.name,
+                                        .view = store::JobQuery::View::All,
+                                        .limit = 2}));
+  for (const model::Asset& other : newest) {
+    if (other.version != asset.version) return other.version;
+  }
+  return std::string();
+}
+
 }  // namespace
 
 Result<store::Batch> new_version(store::Store& store, model::Asset asset, WallTime now) {
@@ -30,6 +43,7 @@ Result<store::Batch> new_version(store::Store& store, model::Asset asset, WallTi
   }
   asset.created_at = asset.modified_at = now;
   container.latest_version = asset.version;
+  container.modified_at = now;
   const auto* type = asset.body.if_contains("dataType");
   if (container.data_type.empty() && type != nullptr && type->is_string()) {
     container.data_type = std::string(type->get_string());
@@ -41,6 +55,20 @@ Result<store::Batch> new_version(store::Store& store, model::Asset asset, WallTi
   store::Batch rows;
   rows.push_back(store::PutAsset{std::move(asset)});
   rows.push_back(store::PutContainer{std::move(container)});
+  return rows;
+}
+
+Result<store::Batch> removal_of(store::Store& store, const model::Asset& asset, WallTime now) {
+  store::Batch rows = {store::DeleteAsset{asset.workspace, asset.kind, asset.name, asset.version}};
+  auto container = TRY(store.container(asset.workspace, asset.kind, asset.name));
+  if (!container) return rows;
+  container->modified_at = now;
+  std::erase_if(container->labels,
+                [&](const auto& label) { return label.second == asset.version; });
+  if (container->latest_version == asset.version) {
+    container->latest_version = TRY(newest_beside(store, asset));
+  }
+  rows.push_back(store::PutContainer{*std::move(container)});
   return rows;
 }
 

@@ -13,4 +13,8 @@ namespace berth::server {
 /// is a Conflict.
 Result<store::Batch> new_version(store::Store& store, model::Asset asset, WallTime now);
 
+/// The rows that delete a version. The container stays, even empty: it knows which version numbers
+/// were used. Labels of the version go with it.
+Result<store::Batch> removal_of(store::Store& store, const model::Asset& asset, WallTime now);
+
 }  // namespace berth::server

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // MLflow: artifacts through the server. They are blobs of workspaceartifactstore, so that what a
-// job logs lies beside what it left in outputs/.
+// job logs lies beside what it left in outputs/. Models that Azure ML's clients uploaded lie on the
+// other datastore: they are read, not written, below datastores/<name>/.
 #include "base/text.h"
+#include "model/datastore.h"
 #include "model/reference.h"
 #include "server/blob_operations.h"
 #include "server/control_plane.h"
@@ -15,20 +17,39 @@ namespace json = boost::json;
 using wire::mlflow::Message;
 
 constexpr const char* kContainer = "azureml";
+constexpr std::string_view kDatastores = "datastores";
 constexpr std::string_view kScheme = "mlflow-artifacts:/";
 constexpr std::size_t kPage = 1000;
 constexpr char kBehindAll = '\xff';  ///< No byte of a path sorts after it.
 
-BlobRequest request_for(const Call& call, BlobOperation operation, std::string path) {
-  return {
-      .operation = operation,
-      .target = {call.workspace->id, kContainer, std::move(path)},
-      .grant = {.workspace = call.workspace->id, .container = kContainer, .permissions = "racwdl"}};
+struct Artifact {
+  std::string container{};
+  std::string path{};
+};
+
+Artifact artifact_at(const std::string& path) {
+  const auto parts = split(path, '/');
+  const auto datastore = parts.size() > 2 && parts[0] == kDatastores
+                             ? model::find_datastore(parts[1])
+                             : std::optional<model::Datastore>();
+  if (!datastore) return {kContainer, path};
+  return {std::string(datastore->container), path.substr(parts[0].size() + parts[1].size() + 2)};
+}
+
+BlobRequest request_for(const Call& call, BlobOperation operation, Artifact artifact) {
+  return {.operation = operation,
+          .target = {call.workspace->id, artifact.container, std::move(artifact.path)},
+          .grant = {.workspace = call.workspace->id,
+                    .container = artifact.container,
+                    .permissions = "racwdl"}};
 }
 
 /// What a job's processes print is written by Berth alone.
-Status check_not_a_log(std::string_view path) {
+Status check_may_change(std::string_view path) {
   const auto parts = split(path, '/');
+  if (parts[0] == kDatastores) {
+    return fail(Code::Forbidden, fmt::format("'{}' can be read here, not written", path));
+  }
   const bool is_log = parts.size() > 2 && parts[0] == "ExperimentRun" &&
                       (parts[2] == "user_logs" || parts[2] == "system_logs");
   if (!is_log) return Done{};
@@ -43,7 +64,8 @@ tl::unexpected<Error> plain(Error error) {
 
 Result<io::Reply> download(Call& call) {
   const std::string& path = call.parameter("path");
-  Result<io::Reply> reply = read_blob(call, request_for(call, BlobOperation::Get, path));
+  Result<io::Reply> reply =
+      read_blob(call, request_for(call, BlobOperation::Get, artifact_at(path)));
   if (reply) return reply;
   if (reply.error().code != Code::NotFound) return plain(reply.error());
   return fail(Code::NotFound, fmt::format("no artifact '{}'", path));
@@ -52,8 +74,9 @@ Result<io::Reply> download(Call& call) {
 /// The blob is there when all of it is, and not before.
 Result<io::Reply> upload(Call& call) {
   const std::string& path = call.parameter("path");
-  TRY(check_not_a_log(path));
-  const Result<io::Reply> reply = put_blob(call, request_for(call, BlobOperation::Put, path));
+  TRY(check_may_change(path));
+  const Result<io::Reply> reply =
+      put_blob(call, request_for(call, BlobOperation::Put, {kContainer, path}));
   if (!reply) return plain(reply.error());
   return json_reply(200, json::object());
 }
@@ -67,10 +90,11 @@ struct Entry {
 };
 
 /// What lies directly in the folder (empty, or with a '/' at its end).
-Result<std::vector<Entry>> entries_of(const Call& call, const std::string& folder) {
+Result<std::vector<Entry>> entries_of(const Call& call, const std::string& place) {
   std::vector<Entry> entries;
+  const auto [container, folder] = artifact_at(place);
   store::BlobQuery query{
-      .workspace = call.workspace->id, .container = kContainer, .prefix = folder, .limit = kPage};
+      .workspace = call.workspace->id, .container = container, .prefix = folder, .limit = kPage};
   for (bool has_more = true; has_more;) {
     const std::vector<store::Blob> blobs = TRY(call.services.store.blobs(query));
     has_more = blobs.size() == kPage;
@@ -130,7 +154,7 @@ Result<io::Reply> list_of_run(Call& call) {
 /// One artifact, or a folder with all below it.
 Result<io::Reply> remove(Call& call) {
   const std::string& path = call.parameter("path");
-  TRY(check_not_a_log(path));
+  TRY(check_may_change(path));
   store::Batch batch;
   const store::BlobKey key{call.workspace->id, kContainer, path};
   if (TRY(call.services.store.blob(key))) batch.push_back(store::DeleteBlob{key});
@@ -142,7 +166,7 @@ Result<io::Reply> remove(Call& call) {
     const std::vector<store::Blob> blobs = TRY(call.services.store.blobs(query));
     has_more = blobs.size() == kPage;
     for (const store::Blob& blob : blobs) {
-      TRY(check_not_a_log(blob.key.path));
+      TRY(check_may_change(blob.key.path));
       batch.push_back(store::DeleteBlob{blob.key});
       query.after = blob.key.path;
     }

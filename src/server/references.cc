@@ -87,17 +87,31 @@ Result<BlobPlace> of_job(const Catalogue& catalogue, const WorkspaceId& workspac
   return place;
 }
 
+std::string_view noun(AssetKind kind) { return kind == AssetKind::Data ? "data" : "model"; }
+
+/// Only models have labels beside "latest".
+Result<std::string> version_of_label(store::Store& store, const WorkspaceId& workspace,
+                                     AssetKind kind, const AssetRef& reference) {
+  if (const auto container = TRY(store.container(workspace, kind, reference.name))) {
+    const auto found = container->labels.find(reference.label);
+    if (found != container->labels.end()) return found->second;
+  }
+  return fail(Code::NotFound, fmt::format("no {} asset '{}' with the label '{}'", noun(kind),
+                                          reference.name, reference.label));
+}
+
 Result<model::Asset> find_asset(const Catalogue& catalogue, const WorkspaceId& workspace,
                                 AssetKind kind, const AssetRef& reference) {
-  const bool wants_latest = reference.version.empty();
-  const auto found =
-      wants_latest ? TRY(catalogue.store.latest_asset(workspace, kind, reference.name))
-                   : TRY(catalogue.store.asset(workspace, kind, reference.name, reference.version));
+  std::string version = reference.version;
+  const bool has_label = !reference.label.empty() && reference.label != "latest";
+  if (has_label) version = TRY(version_of_label(catalogue.store, workspace, kind, reference));
+  const auto found = version.empty()
+                         ? TRY(catalogue.store.latest_asset(workspace, kind, reference.name))
+                         : TRY(catalogue.store.asset(workspace, kind, reference.name, version));
   if (found) return *found;
-  return fail(
-      Code::NotFound,
-      fmt::format("no {} asset '{}'{}", kind == AssetKind::Data ? "data" : "model", reference.name,
-                  wants_latest ? "" : fmt::format(" version '{}'", reference.version)));
+  return fail(Code::NotFound,
+              fmt::format("no {} asset '{}'{}", noun(kind), reference.name,
+                          version.empty() ? "" : fmt::format(" version '{}'", version)));
 }
 
 std::string text_member(const boost::json::object& body, std::string_view key) {

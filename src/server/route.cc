@@ -205,7 +205,9 @@ std::vector<Route> all_routes() {
                             mlflow_run_routes(),
                             mlflow_log_routes(),
                             mlflow_artifact_routes(),
-                            mlflow_model_routes()}) {
+                            mlflow_model_routes(),
+                            registry_model_routes(),
+                            registry_version_routes()}) {
     all.insert(all.end(), routes.begin(), routes.end());
   }
   return all;

@@ -58,10 +58,12 @@ std::span<const Route> role_routes();       ///< Role definitions and assignment
 std::span<const Route> audit_routes();      ///< /berth/v1: who changed what.
 std::span<const Route> mlflow_experiment_routes();
 std::span<const Route> mlflow_run_routes();
-std::span<const Route> mlflow_log_routes();       ///< What is logged to runs.
-std::span<const Route> mlflow_artifact_routes();  ///< Through the server.
-std::span<const Route> mlflow_model_routes();     ///< Logged models, of MLflow 3.
-std::span<const Route> berth_routes();            ///< /berth/v1: status, logs, explain.
+std::span<const Route> mlflow_log_routes();        ///< What is logged to runs.
+std::span<const Route> mlflow_artifact_routes();   ///< Through the server.
+std::span<const Route> mlflow_model_routes();      ///< Logged models, of MLflow 3.
+std::span<const Route> registry_model_routes();    ///< MLflow's registry: models as a whole.
+std::span<const Route> registry_version_routes();  ///< MLflow's registry: their versions.
+std::span<const Route> berth_routes();             ///< /berth/v1: status, logs, explain.
 
 struct Match {
   const Route* route = nullptr;

@@ -90,11 +90,26 @@ Result<json::object> environment_body(const Fields& from) {
   return body;
 }
 
+/// Old and new spellings; stored as the new one.
+Result<std::string> model_type(const Fields& from) {
+  const std::string text = TRY(from.text("modelType"));
+  if (text.empty()) return std::string("custom_model");
+  for (const std::string_view type : {"custom_model", "mlflow_model", "triton_model"}) {
+    std::string old_spelling(type);
+    std::erase(old_spelling, '_');
+    if (equals_ignoring_case(text, type) || equals_ignoring_case(text, old_spelling)) {
+      return std::string(type);
+    }
+  }
+  return from.wrong("modelType", fmt::format("is '{}'; known are custom_model, mlflow_model and "
+                                             "triton_model",
+                                             to_valid_utf8(text)));
+}
+
 Result<json::object> model_body(const Fields& from) {
   json::object body;
   body["modelUri"] = TRY(from.required_text("modelUri"));
-  const std::string type = TRY(from.text("modelType"));
-  body["modelType"] = type.empty() ? "custom_model" : type;
+  body["modelType"] = TRY(model_type(from));
   TRY(copy_text(from, "jobName", body));
   TRY(copy_text(from, "stage", body));
   body["flavors"] = TRY(from.any_object("flavors"));
@@ -178,6 +193,7 @@ json::object to_json(const model::AssetContainer& container, const model::Worksp
                                     ? json::value(nullptr)
                                     : json::value(container.latest_version);
   properties["nextVersion"] = container.next_version;
+  if (!container.labels.empty()) properties["labels"] = to_json(container.labels);
   if (container.kind == AssetKind::Data) {
     properties["dataType"] = container.data_type.empty() ? "uri_folder" : container.data_type;
   }

@@ -20,6 +20,13 @@ struct DataFile {
 };
 Result<DataFile> data_from_yaml(const Node& root, const std::string& base_directory);
 
+/// A model's file; `local` when its path must be uploaded first.
+struct ModelFile {
+  model::Asset asset{};
+  std::optional<LocalPath> local{};
+};
+Result<ModelFile> model_from_yaml(const Node& root, const std::string& base_directory);
+
 /// An environment's file; `build_context` when a local folder must be uploaded first (its address
 /// goes into body.build.contextUri).
 struct EnvironmentFile {
@@ -30,7 +37,7 @@ Result<EnvironmentFile> environment_from_yaml(const Node& root, const std::strin
 
 Result<model::Workspace> workspace_from_yaml(const Node& root);
 
-/// What `az ml data|environment show` prints, from the ARM resource.
+/// What `az ml data|environment|model show` prints, from the ARM resource.
 boost::json::object asset_view(model::AssetKind kind, const boost::json::object& resource);
 boost::json::object workspace_view(const boost::json::object& resource);
 

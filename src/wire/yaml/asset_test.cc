@@ -39,6 +39,54 @@ TEST_F(AssetYaml, DataHasAPlaceHereOrThere) {
   }
 }
 
+TEST_F(AssetYaml, AModelHasAPlaceHereOrThere) {
+  const auto read_model = [&](std::string_view text) {
+    return model_from_yaml(*parse(text, "model.yml"), directory_.string());
+  };
+
+  const Result<ModelFile> local = read_model("name: m\npath: src\nstage: Production\n");
+  const Result<ModelFile> remote = read_model(
+      "name: m\nversion: 3\ntype: MLflow_model\npath: azureml://jobs/j/outputs/o\n"
+      "flavors: {sklearn: {sklearn_version: '1.2'}}\njob_name: ignored\n");
+
+  ASSERT_TRUE(local && remote);
+  EXPECT_EQ(local->local->path, path("src"));
+  EXPECT_EQ(local->asset.body, (json::object{{"modelType", "custom_model"},
+                                             {"flavors", json::object()},
+                                             {"stage", "Production"}}));
+  EXPECT_EQ(remote->asset.version, "3");
+  EXPECT_EQ(remote->asset.body.at("modelType").as_string(), "mlflow_model");
+  EXPECT_EQ(remote->asset.body.at("modelUri").as_string(), "azureml://jobs/j/outputs/o");
+  EXPECT_EQ(
+      remote->asset.body.at("flavors").at_pointer("/sklearn/data/sklearn_version").as_string(),
+      "1.2");
+  EXPECT_TRUE(read_model("name: m\npath: runs:/r/model\n"));
+  for (const char* wrong :
+       {"name: x\n", "path: src\n", "name: a/b\npath: src\n", "name: x\npath: no\n",
+        "name: x\npath: azureml:y:1\n", "name: x\npath: src\ntype: onnx\n",
+        "name: x\npath: src\nflavors: [a]\n", "name: x\npath: src\nflavors: {a: b}\n", "[]"}) {
+    EXPECT_FALSE(read_model(wrong)) << wrong;
+  }
+}
+
+TEST_F(AssetYaml, AModelIsShownAsItsFileIsWritten) {
+  const json::object resource = {
+      {"id", "/subscriptions/s/resourceGroups/g/providers/p/workspaces/w/models/m/versions/2"},
+      {"properties",
+       {{"modelUri", "azureml://datastores/d/paths/p"},
+        {"modelType", "mlflow_model"},
+        {"jobName", "train-7"},
+        {"stage", "Staging"},
+        {"flavors", {{"sklearn", {{"data", {{"a", "b"}}}}}}}}}};
+
+  const json::object view = asset_view(model::AssetKind::Model, resource);
+
+  EXPECT_EQ(view.at("name").as_string(), "m");
+  EXPECT_EQ(view.at("version").as_string(), "2");
+  EXPECT_EQ(view.at("job_name").as_string(), "train-7");
+  EXPECT_EQ(view.at("flavors").at_pointer("/sklearn/a").as_string(), "b");
+}
+
 TEST_F(AssetYaml, AnEnvironmentFileNeedsAName) {
   const auto read_environment_file = [&](std::string_view text) {
     return environment_from_yaml(*parse(text, "env.yml"), directory_.string());

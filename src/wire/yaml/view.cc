@@ -213,6 +213,18 @@ void put_component(json::object& view, const json::value& spec) {
   }
 }
 
+/// {"sklearn": {"data": {…}}} is {"sklearn": {…}} in YAML; none is nothing.
+json::value flavors_view(const json::value& flavors) {
+  if (!flavors.is_object() || flavors.get_object().empty()) return nullptr;
+  json::object view;
+  for (const auto& [name, flavor] : flavors.get_object()) {
+    const json::object* object = flavor.if_object();
+    const json::value* data = object == nullptr ? nullptr : object->if_contains("data");
+    view[name] = data == nullptr ? flavor : *data;
+  }
+  return view;
+}
+
 void put_body(AssetKind kind, json::object& view, const json::object& properties) {
   switch (kind) {
     case AssetKind::Code: put(view, "path", look_up(properties, {"codeUri"})); break;
@@ -224,7 +236,7 @@ void put_body(AssetKind kind, json::object& view, const json::object& properties
     case AssetKind::Model:
       put(view, "path", look_up(properties, {"modelUri"}));
       put(view, "type", look_up(properties, {"modelType"}));
-      put(view, "flavors", look_up(properties, {"flavors"}));
+      put(view, "flavors", flavors_view(look_up(properties, {"flavors"})));
       put(view, "job_name", look_up(properties, {"jobName"}));
       put(view, "stage", look_up(properties, {"stage"}));
       break;
