@@ -7,7 +7,8 @@ namespace berth {
 namespace {
 
 TEST(Seal, GivesBackWhatWasSealed) {
-  for (const std::string secret : {std::string(), std::string("hunter2"), std::string(5000, 'x')}) {
+  for (const std::string& secret :
+       {std::string(), std::string("hunter2"), std::string(5000, 'x')}) {
     EXPECT_EQ(unseal("key", seal("key", secret)), secret);
   }
 }
