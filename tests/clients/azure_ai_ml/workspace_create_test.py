@@ -1,33 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """workspaces.begin_create: the client sends a whole ARM template, follows it, and reads what came of it."""
 
-import time
-
 import pytest
-from azure.ai.ml import MLClient
 from azure.ai.ml.entities import AmlCompute, Data, Workspace
-from azure.core.credentials import AccessToken
 from azure.core.exceptions import HttpResponseError
 
-SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
+from pointing import SUBSCRIPTION, make_client
+
 GROUP = "/subscriptions/" + SUBSCRIPTION + "/resourceGroups/berth"
 
 
-class OwnersToken:
-    def __init__(self, token):
-        self.token = token
-
-    def get_token(self, *scopes, **more):
-        return AccessToken(self.token, int(time.time()) + 3600)
-
-
 @pytest.fixture
-def client_of(berth, monkeypatch):
-    berth.ensure_server()
-    url = f"https://127.0.0.1:{berth.port()}"
-    monkeypatch.setenv("ARM_CLOUD_METADATA_URL", f"{url}/metadata/endpoints?api-version=2019-05-01")
-    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(berth.authority()))
-    return lambda workspace=None: MLClient(OwnersToken(berth.token()), SUBSCRIPTION, "berth", workspace)
+def client_of(pointed):
+    return lambda workspace=None: make_client(workspace)
 
 
 def deployments_of(berth):
