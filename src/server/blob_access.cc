@@ -180,12 +180,12 @@ Result<BlobRequest> open_blob_request(const Call& call) {
   if (is_of_container(request.operation) || request.operation == BlobOperation::Unknown) {
     return request;
   }
-  const bool is_folder = request.target.path.empty() || request.target.path.ends_with('/');
+  const bool is_folder = request.target.path.ends_with('/');
   // Clients look whether there is a blob of a folder's name before they list it.
   if (is_folder && permissions_for(request.operation) == "r") {
     return fail_blob("BlobNotFound", "there is no blob of that name");
   }
-  if (is_folder) {
+  if (is_folder || request.target.path.empty()) {
     return fail_blob("InvalidResourceName", "a blob's name is not empty and does not end in '/'");
   }
   return request;

@@ -188,6 +188,7 @@ TEST_F(BlobTest, OnlyBlockBlobsAndProperNamesAreTaken) {
                 .status,
             400);
   EXPECT_EQ(put_blob("folder/", "x").header("x-ms-error-code"), "InvalidResourceName");
+  EXPECT_EQ(get_blob("folder/").header("x-ms-error-code"), "BlobNotFound");
   EXPECT_EQ(put_blob("a/../b", "x").status, 400);
   EXPECT_EQ(put_blob("a", "x", {{"x-ms-copy-source", "http://x"}}).status, 501);
   EXPECT_EQ(send({.method = "PUT", .target = url("a") + "?comp=lease"}).status, 501);

@@ -47,7 +47,12 @@ Result<json::object> log_files(const Call& call, const Job& job) {
                              blob.container, percent_encode(blob.path, true), signature)}};
 }
 
-Result<io::Reply> get(Call& call) { return json_reply(200, arm::run_json(TRY(job_of(call)))); }
+json::object shown(const Call& call, const Job& job) {
+  const std::string_view client = io::header(call.request.head.headers, "User-Agent");
+  return arm::run_json(job, arm::spelling_for(client));
+}
+
+Result<io::Reply> get(Call& call) { return json_reply(200, shown(call, TRY(job_of(call)))); }
 
 /// The client that streams prints the log of a run only if it has once seen it going on. A job that
 /// was over before it first looked goes on for a moment more, here and nowhere else.
@@ -57,7 +62,7 @@ bool is_settling(const Call& call, const Job& job) {
 
 Result<io::Reply> details(Call& call) {
   const Job job = TRY(job_of(call));
-  json::object run = arm::run_json(job);
+  json::object run = shown(call, job);
   if (is_settling(call, job)) run["status"] = "Finalizing";
   run["logFiles"] = TRY(log_files(call, job));
   return json_reply(200, run);
@@ -70,7 +75,7 @@ Result<io::Reply> run_data(Call& call) {
     return fail(Code::InvalidArgument, "expected the name of a job", "runId");
   }
   const Job job = TRY(call.services.plane.job({call.workspace->id, std::string(id->get_string())}));
-  return json_reply(200, {{"runMetadata", arm::run_json(job)}});
+  return json_reply(200, {{"runMetadata", shown(call, job)}});
 }
 
 /// Jobs that name this one as their parent are made by sweeps and pipelines, which do not run yet.
@@ -94,7 +99,7 @@ Result<io::Reply> patch(Call& call) {
   if (changes.is_archived) job.is_archived = *changes.is_archived;
   for (const auto& [name, value] : changes.tags) job.tags[name] = value;
   for (const auto& [name, value] : changes.properties) job.properties[name] = value;
-  return json_reply(200, arm::run_json(TRY(call.services.plane.submit(std::move(job))).job));
+  return json_reply(200, shown(call, TRY(call.services.plane.submit(std::move(job))).job));
 }
 
 constexpr Permission kRead = {Permission::Kind::Action,

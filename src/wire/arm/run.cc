@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+
 #include "wire/arm/field.h"
 #include "wire/arm/resource.h"
 
@@ -35,25 +37,29 @@ json::array warnings_of(const Job& job) {
 
 /// Models go as folders: clients then ask for their address as for that of any data, and
 /// azure-ai-ml 1.35 cannot ask in the other way that it has for models.
-std::string_view asset_type(DataType type) {
+std::string_view asset_type(DataType type, RunSpelling spelling) {
   const bool is_model = type == DataType::CustomModel || type == DataType::MlflowModel ||
                         type == DataType::TritonModel;
-  return to_arm(is_model ? DataType::UriFolder : type);
+  if (is_model) type = DataType::UriFolder;
+  if (spelling == RunSpelling::Arm) return to_arm(type);
+  if (type == DataType::MlTable) return "MLTable";
+  return type == DataType::UriFile ? "UriFile" : "UriFolder";
 }
 
-json::object outputs_of(const Job& job) {
+json::object outputs_of(const Job& job, RunSpelling spelling) {
   json::object outputs;
   for (const auto& [name, output] : job.spec.outputs) {
-    outputs[name] = {{"assetId", output_asset_id(job, name)}, {"type", asset_type(output.type)}};
+    outputs[name] = {{"assetId", output_asset_id(job, name)},
+                     {"type", asset_type(output.type, spelling)}};
   }
   return outputs;
 }
 
-json::object inputs_of(const Job& job) {
+json::object inputs_of(const Job& job, RunSpelling spelling) {
   json::object inputs;
   for (const auto& [name, input] : job.spec.inputs) {
     if (input.type == DataType::Literal) continue;
-    inputs[name] = {{"assetId", input.uri}, {"type", asset_type(input.type)}};
+    inputs[name] = {{"assetId", input.uri}, {"type", asset_type(input.type, spelling)}};
   }
   return inputs;
 }
@@ -81,7 +87,18 @@ std::string long_datastore_uri(const model::Workspace& workspace, const std::str
       workspace.subscription, workspace.resource_group, workspace.name, datastore, path);
 }
 
-json::object run_json(const Job& job) {
+RunSpelling spelling_for(std::string_view user_agent) {
+  constexpr std::string_view kClient = "azure-ai-ml/1.";
+  constexpr int kFirst = 35;
+  const std::size_t at = user_agent.find(kClient);
+  if (at == user_agent.npos) return RunSpelling::History;
+  const std::string_view minor = user_agent.substr(at + kClient.size());
+  int number = 0;
+  std::from_chars(minor.data(), minor.data() + minor.size(), number);
+  return number >= kFirst ? RunSpelling::Arm : RunSpelling::History;
+}
+
+json::object run_json(const Job& job, RunSpelling spelling) {
   return {{"runId", job.key.name},
           {"rootRunId", job.key.name},
           {"parentRunId", text_or_null(job.spec.parent_job_name)},
@@ -104,8 +121,8 @@ json::object run_json(const Job& job) {
           {"tags", to_json(job.tags)},
           {"properties", to_json(job.properties)},
           {"services", json::object()},
-          {"inputs", inputs_of(job)},
-          {"outputs", outputs_of(job)},
+          {"inputs", inputs_of(job, spelling)},
+          {"outputs", outputs_of(job, spelling)},
           {"inputDatasets", json::array()},
           {"outputDatasets", json::array()},
           {"warnings", warnings_of(job)},

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "model/job.h"
@@ -15,8 +16,15 @@ namespace berth::wire::arm {
 
 namespace json = boost::json;
 
+/// How the kinds of inputs and outputs are written: "UriFolder", or "uri_folder" as ARM does.
+enum class RunSpelling { History, Arm };
+
+/// azure-ai-ml looks for ARM's words from 1.35 on, and finds no outputs under those that Azure
+/// sends; before, it knew only the latter.
+RunSpelling spelling_for(std::string_view user_agent);
+
 /// A run, with everything about it that does not need the server's address.
-json::object run_json(const model::Job& job);
+json::object run_json(const model::Job& job, RunSpelling spelling = RunSpelling::History);
 
 /// "azureml://jobs/<job>/outputs/<output>": what run history calls the asset of an output.
 std::string output_asset_id(const model::Job& job, const std::string& output);

@@ -99,7 +99,7 @@ def test_values_survive_every_shell(berth, tmp_path):
     assert berth.ok("env", "--shell", "powershell").out.startswith("$env:ARM_CLOUD_METADATA_URL = '")
     assert "BERTH_WORKSPACE=\"default\"\n" in berth.ok("env", "--shell", "dotenv").out
     assert "fish" in berth.fails("env", "--shell", "csh", code=2).err
-    assert "nowhere" in berth.fails("env", "-w", "nowhere").err
+    assert "nowhere" in berth.fails("env", "-w", "nowhere", code=3).err
 
 
 def test_a_job_does_not_inherit_what_the_shell_was_told(berth):

@@ -114,25 +114,21 @@ def test_an_upload_that_stops_half_way_is_not_seen(ml, store, pointed, monkeypat
     from azure.storage.blob import BlobClient
     rows = tmp_path / "rows"
     rows.mkdir()
-    for number in range(3):
-        (rows / f"{number}.csv").write_text(str(number))
+    (rows / "0.csv").write_text("0")
     upload = BlobClient.upload_blob
-    sent = []
 
-    def dies(self, *words, **keys):
-        if len(sent) == 1:
-            raise KeyboardInterrupt
-        sent.append(self.blob_name)
-        return upload(self, *words, **keys)
+    def dies(self, *words, **keys):  # The bytes are there, and the client never says that they are complete.
+        upload(self, *words, **keys)
+        raise KeyboardInterrupt
 
     monkeypatch.setattr(BlobClient, "upload_blob", dies)
-    with pytest.raises((KeyboardInterrupt, Exception)):
+    with pytest.raises(BaseException):
         ml.data.create_or_update(Data(name="rows", path=str(rows), type="uri_folder"))
     monkeypatch.setattr(BlobClient, "upload_blob", upload)
     assert list(ml.data.list()) == []
     made = ml.data.create_or_update(Data(name="rows", path=str(rows), type="uri_folder"))
     path = made.path.split("/paths/")[1].rstrip("/") + "/"
-    assert sorted(each.name for each in opened.list_blobs(name_starts_with=path)) == [f"{path}{n}.csv" for n in range(3)]
+    assert sorted(each.name for each in opened.list_blobs(name_starts_with=path)) == [f"{path}0.csv"]
 
 
 def test_code_that_was_not_uploaded_is_no_code(pointed, ml):
