@@ -292,7 +292,7 @@ def test_what_nodes_and_jobs_used_is_written_down(berth):
 
 def test_a_node_that_is_not_there_cannot_be_preempted(berth):
     make_cluster(berth)
-    assert "pool-9" in berth.fails("node", "preempt", "pool-9").err
+    assert "pool-9" in berth.fails("node", "preempt", "pool-9", code=3).err
 
 
 def test_jobs_end_when_told_even_as_the_node_ignores_it(berth):

@@ -221,7 +221,7 @@ def test_a_job_that_outlasts_its_nodes_time_is_queued_again(lab):
 def test_settings_that_would_smuggle_something_are_refused(lab, words, said):
     refused = lab.berth.fails("site", "add", "lab", "--provider", "slurm", *words)
     assert said in refused.err, refused
-    assert lab.berth.run("site", "show", "lab").code == 1
+    assert lab.berth.run("site", "show", "lab").code == 3
 
 
 def test_a_site_that_refuses_says_so_where_people_look(lab):
