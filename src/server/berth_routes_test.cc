@@ -151,6 +151,8 @@ TEST_F(JobReadingTest, RunDetailsPointToALogAnybodyMayFetch) {
   EXPECT_EQ(fetch().body, "one\n");
   finish(key, "one\ntwo\n");
   EXPECT_EQ(fetch().body, "one\ntwo\n");
+  EXPECT_EQ(get(details).at("/status"), "Finalizing") << "for who streams and has not looked yet";
+  clock.advance(std::chrono::minutes(1));
   EXPECT_EQ(get(details).at("/status"), "Completed");
   EXPECT_NE(get(details).at("/endTimeUtc"), "null");
 }

@@ -41,7 +41,7 @@ TEST_F(SizeFile, OneThatWasNamedMustBeThere) {
   write("sizes.yml", "- {name: desk, cores: 3, memory: 5Gi}\n");
   write("mine.yml", "- {name: mine, cores: 1, memory: 1Gi}\n");
 
-  EXPECT_EQ(load_sizes(home.path(), home / "no.yml").error().code, Code::NotFound);
+  EXPECT_EQ(load_sizes(home.path(), home / "no.yml").error().code, Code::InvalidArgument);
   const auto sizes = load_sizes(home.path(), home / "mine.yml");
   ASSERT_TRUE(sizes);
   EXPECT_NE(model::find_size(*sizes, "mine"), nullptr);
