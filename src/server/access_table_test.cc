@@ -214,6 +214,13 @@ TEST(RouteActions, FitTheirMethods) {
       EXPECT_EQ(reads, searches) << name;
       continue;
     }
+    // Its registry takes tags and aliases away by DELETE, which changes a model that stays.
+    const bool is_small =
+        has(route, "/mlflow/") && (has(route, "delete-tag") || has(route, "/alias"));
+    if (is_small) {
+      EXPECT_TRUE(action.ends_with("/write")) << name;
+      continue;
+    }
     EXPECT_EQ(reads, reading_posts.contains(route.pattern)) << name;
     const std::string_view last = method == "DELETE" ? "/delete"
                                   : method == "POST" ? (reads ? "/read" : "/action")

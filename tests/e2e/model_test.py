@@ -46,7 +46,7 @@ def test_a_version_never_changes_but_what_is_said_about_it_may(berth):
     changed = berth.ok("model", "update", "-n", "ranker", "-v", "1", "--stage", "Production", "--set",
                        "description=good", "tags.a=b", "-o", "json").json
     assert (changed["stage"], changed["description"], changed["tags"]) == ("Production", "good", {"a": "b"})
-    assert "new version" in berth.fails("model", "update", "-n", "ranker", "-v", "1", "--set", "path=b.bin").err
+    assert "'path' cannot be changed" in berth.fails("model", "update", "-n", "ranker", "-v", "1", "--set", "path=b.bin").err
     assert berth.ok("model", "show", "-n", "ranker", "-v", "1", "-o", "json").json == changed
 
 
