@@ -404,7 +404,7 @@ TEST_F(BlobTest, AFolderMayBeAddressedAsAContainer) {
 TEST_F(BlobTest, ContainersAreThereAlready) {
   EXPECT_EQ(get(container() + "?restype=container").status, 200);
   EXPECT_EQ(send({.method = "PUT", .target = container() + "?restype=container"}).status, 409);
-  EXPECT_EQ(get(container()).status, 404) << "a folder that a client takes for a blob";
+  EXPECT_EQ(get(container()).status, 400);
 }
 
 // ---- Signatures --------------------------------------------------------------------------------

@@ -248,7 +248,10 @@ TEST_F(DeploymentRoutes, GoesOnAfterARestartWithItsSecrets) {
            .check = [](const Principal&, const io::RequestHead&) -> Status { return Done{}; }},
        .key = ""});
   ASSERT_TRUE(again.recover());
-  for (int turn = 0; turn < 100 && made.size() < 2; ++turn) settle();
+  for (int turn = 0; turn < 10'000 && made.size() < 2; ++turn) {
+    run_posted();
+    settle();
+  }
 
   ASSERT_EQ(made.size(), 2u);
   EXPECT_NE(made[1].find(R"("description":"s3cret-word")"), std::string::npos) << made[1];

@@ -183,10 +183,12 @@ Result<std::vector<std::string>> depends_on(const PlannedResource& resource, Eva
   return texts;
 }
 
-/// The parent's id: without the last type and name.
+/// The parent's id: without the last type and name. Empty at the top.
 std::string parent_of(const std::string& id) {
   const std::size_t name = id.rfind('/');
-  return id.substr(0, id.rfind('/', name - 1));
+  if (name == std::string::npos || name == 0) return {};
+  const std::size_t type = id.rfind('/', name - 1);
+  return type == std::string::npos ? std::string() : id.substr(0, type);
 }
 
 }  // namespace
@@ -209,7 +211,8 @@ Status note_dependencies(const Collected& collected, PlannedResource& resource,
     return wrong(fmt::format("the template makes no '{}'", text), resource.path + ".dependsOn");
   }
   for (const std::string& text : references) add(text);
-  add(parent_of(resource.id));
+  // What is in between, such as the container of a version, may be made by the version itself.
+  for (std::string id = parent_of(resource.id); !id.empty(); id = parent_of(id)) add(id);
   after.erase(static_cast<std::size_t>(&resource - collected.resources.data()));
   resource.after.assign(after.begin(), after.end());
   return Done{};
