@@ -27,8 +27,8 @@ TEST(TemplateFile, HasTextsOfSeveralLines) {
 TEST(TemplateFile, BeginsWithAByteOrderMarkPerhaps) { EXPECT_EQ(read("\xEF\xBB\xBF[]"), "[]"); }
 
 TEST(TemplateFile, SaysWhereItIsWrong) {
-  EXPECT_EQ(read("{\n  // b\n  \"x\": nope\n}").find("line 3, column 9: this is not JSON"), 0u)
-      << read("{\n  // b\n  \"x\": nope\n}");
+  EXPECT_EQ(read("{\n  // b\n  \"x\": ?\n}").find("line 3, column 8: this is not JSON"), 0u)
+      << read("{\n  // b\n  \"x\": ?\n}");
   EXPECT_EQ(read("{}\n{}"), "line 2, column 1: there is more than one value");
   EXPECT_EQ(read("{\"x\": 1"), "line 1, column 8: this is not JSON (incomplete JSON)");
   EXPECT_EQ(read("{ /* x"), "line 1, column 3: the comment that begins here has no end");
