@@ -204,6 +204,9 @@ def test_the_injected_variables(berth):
     assert seen["AZUREML_ARM_RESOURCEGROUP"] == "berth"
     assert seen["AZUREML_ARM_WORKSPACE_NAME"] == "default"
     assert seen["AZUREML_ARM_PROJECT_NAME"] == seen["MLFLOW_EXPERIMENT_NAME"] == "harbour"
+    assert seen["AZUREML_EXPERIMENT_ID"] == seen["MLFLOW_EXPERIMENT_ID"] != ""
+    assert seen["MLFLOW_TRACKING_URI"].endswith(f"/mlflow/v1.0{workspace['id']}")
+    assert seen["MLFLOW_DISABLE_TELEMETRY"] == "true"
     assert seen["AZUREML_WORKSPACE_ID"] == workspace["properties"]["workspaceId"]
     assert seen["AZUREML_RUN_TOKEN"] and seen["AZUREML_RUN_TOKEN"] != berth.token()
     assert seen["AZUREML_RUN_TOKEN_EXPIRY"].isdigit()

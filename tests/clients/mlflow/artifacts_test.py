@@ -122,5 +122,5 @@ def test_a_client_that_wants_to_send_parts_sends_the_whole(tracking, tmp_path, m
     large = tmp_path / "large.bin"
     large.write_bytes(os.urandom(6 << 20))
     with mlflow.start_run() as run:
-        mlflow.log_artifact(large)
+        mlflow.log_artifact(str(large))
     assert listed(tracking, run.info.run_id) == {"large.bin": 6 << 20}
