@@ -1,84 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <set>
-
-#include "server/route_fixture.h"
+#include "server/blob_fixture.h"
 
 namespace berth::server {
 namespace {
 
 using namespace std::chrono_literals;
-
-class BlobTest : public RouteTest {
- protected:
-  std::string container(const std::string& name = "azureml-blobstore") const {
-    return "/blob/" + workspace.text + "/" + name;
-  }
-  std::string url(const std::string& path) const { return container() + "/" + path; }
-
-  Answer put_blob(const std::string& path, const std::string& content, io::Headers headers = {}) {
-    headers.emplace_back("x-ms-blob-type", "BlockBlob");
-    return send(
-        {.method = "PUT", .target = url(path), .body = content, .headers = std::move(headers)});
-  }
-  Answer head(const std::string& path) { return send({.method = "HEAD", .target = url(path)}); }
-  Answer get_blob(const std::string& path, io::Headers headers = {}) {
-    return send({.target = url(path), .headers = std::move(headers)});
-  }
-  Answer put_block(const std::string& path, const std::string& id, const std::string& content,
-                   io::Headers headers = {}) {
-    return send({.method = "PUT",
-                 .target = url(path) + "?comp=block&blockid=" + percent_encode(to_base64(id)),
-                 .body = content,
-                 .headers = std::move(headers)});
-  }
-  Answer commit(const std::string& path, const std::vector<std::string>& ids,
-                io::Headers headers = {}) {
-    std::string xml = "<BlockList>";
-    for (const std::string& id : ids) xml += "<Latest>" + to_base64(id) + "</Latest>";
-    return send({.method = "PUT",
-                 .target = url(path) + "?comp=blocklist",
-                 .body = xml + "</BlockList>",
-                 .headers = std::move(headers)});
-  }
-
-  /// The names and the continuation of a listing, as our own programs ask for it.
-  struct Listed {
-    std::vector<std::string> names{};
-    std::vector<std::string> prefixes{};
-    std::string next{};
-  };
-  Listed list(const std::string& target) {
-    const Answer answer = get(target + (target.find('?') == target.npos ? "?" : "&") +
-                              "restype=container&comp=list&berth-format=json");
-    EXPECT_EQ(answer.status, 200) << answer.body;
-    Listed listed;
-    const boost::json::value body = answer.json();
-    for (const auto& blob : body.at("blobs").as_array()) {
-      listed.names.emplace_back(blob.at("name").as_string());
-    }
-    if (const auto* prefixes = body.as_object().if_contains("prefixes")) {
-      for (const auto& prefix : prefixes->as_array())
-        listed.prefixes.emplace_back(prefix.as_string());
-    }
-    listed.next = std::string(body.at("next").as_string());
-    return listed;
-  }
-
-  std::string sign(const std::string& prefix, const std::string& permissions,
-                   Duration lifetime = 1h) const {
-    return signer.sign({.workspace = workspace,
-                        .container = "azureml-blobstore",
-                        .prefix = prefix,
-                        .permissions = permissions,
-                        .expires_at = clock.now().wall + lifetime});
-  }
-  /// Sent by somebody who has only a signed URL.
-  Answer by_signature(const std::string& method, const std::string& target,
-                      const std::string& body = "") {
-    return send({.method = method, .target = target, .body = body, .by = Principal::Kind::Nobody});
-  }
-};
-
 using Names = std::vector<std::string>;
 
 // ---- Whole blobs -------------------------------------------------------------------------------
@@ -405,70 +331,6 @@ TEST_F(BlobTest, ContainersAreThereAlready) {
   EXPECT_EQ(get(container() + "?restype=container").status, 200);
   EXPECT_EQ(send({.method = "PUT", .target = container() + "?restype=container"}).status, 409);
   EXPECT_EQ(get(container()).status, 400);
-}
-
-// ---- Signatures --------------------------------------------------------------------------------
-
-TEST_F(BlobTest, ASignatureAllowsWhatItSaysAndNoMore) {
-  put_blob("in/a", "x");
-  put_blob("inner/a", "x");
-  const std::string read = sign("in", "r");
-
-  EXPECT_EQ(by_signature("GET", url("in/a?") + read).status, 200);
-  EXPECT_EQ(by_signature("HEAD", url("in/a?") + read).status, 200);
-  const Answer elsewhere = by_signature("GET", url("inner/a?") + read);
-  EXPECT_EQ(elsewhere.status, 403);
-  EXPECT_EQ(elsewhere.header("x-ms-error-code"), "AuthorizationPermissionMismatch");
-  EXPECT_EQ(by_signature("PUT", url("in/a?") + read, "y").status, 403);
-  EXPECT_EQ(by_signature("PUT", url("in/a?comp=block&blockid=QQ%3D%3D&") + read, "y").status, 403);
-  EXPECT_EQ(by_signature("PUT", url("in/a?comp=metadata&") + read).status, 403);
-  EXPECT_EQ(by_signature("DELETE", url("in/a?") + read).status, 403);
-  EXPECT_EQ(by_signature("GET", container() + "?restype=container&comp=list&" + read).status, 403);
-  EXPECT_EQ(get_blob("in/a").body, "x");
-}
-
-TEST_F(BlobTest, WithoutAGoodSignatureNothingIsTold) {
-  put_blob("a", "x");
-  for (const std::string& query :
-       {std::string(), sign("", "r") + "x", sign("", "r", -1h), std::string("sig=AAAA&sp=r")}) {
-    for (const char* path : {"a", "missing"}) {
-      const Answer answer = by_signature("GET", url(path) + "?" + query);
-      EXPECT_EQ(answer.status, 403) << query;
-      EXPECT_EQ(answer.header("x-ms-error-code"), "AuthenticationFailed") << query;
-    }
-  }
-  EXPECT_EQ(by_signature("GET", container("azureml") + "/a?" + sign("", "r")).status, 403);
-}
-
-TEST_F(BlobTest, LeaveToCreateIsNotLeaveToReplace) {
-  const std::string create = sign("out", "c");
-
-  EXPECT_EQ(by_signature("PUT", url("out/a?") + create, "one").status, 201);
-  EXPECT_EQ(by_signature("PUT", url("out/a?") + create, "two").status, 403);
-  EXPECT_EQ(by_signature("PUT", url("out/a?") + sign("out", "w"), "two").status, 201);
-}
-
-TEST_F(BlobTest, AListShowsOnlyWhatTheSignatureCovers) {
-  for (const char* path : {"in/a", "in/b", "inner/c", "z"}) put_blob(path, "x");
-  const auto listed = [&](const std::string& query, const std::string& signature) {
-    return by_signature(
-        "GET", container() + "?restype=container&comp=list&berth-format=json&" + query + signature);
-  };
-
-  EXPECT_EQ(listed("", sign("in", "l")).at("/blobs/1/name"), "in/b");
-  EXPECT_EQ(listed("", sign("in", "l")).at("/blobs/2/name"), "");
-  EXPECT_EQ(listed("prefix=in&", sign("in/", "l")).at("/blobs/2/name"), "");
-  EXPECT_EQ(listed("prefix=in%2Fb&", sign("in", "l")).at("/blobs/0/name"), "in/b");
-  EXPECT_EQ(listed("prefix=z&", sign("in", "l")).status, 403);
-  EXPECT_EQ(listed("prefix=inner&", sign("in", "l")).status, 403);
-}
-
-TEST_F(BlobTest, PythonsAccountAddressesWork) {
-  put_blob("a", "x");
-  const std::string account = "/blob/" + workspace.text + ".blob.berth/azureml-blobstore/a";
-
-  EXPECT_EQ(get(account).body, "x");
-  EXPECT_EQ(by_signature("GET", account + "?" + sign("", "r")).body, "x");
 }
 
 // ---- The log of a job that runs ----------------------------------------------------------------
