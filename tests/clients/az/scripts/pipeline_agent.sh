@@ -12,7 +12,7 @@ TENANT_ID=$(az account show --query tenantId -o tsv)
 az account list --query "[?isDefault].name" -o tsv | grep > /dev/null .
 token=$(az account get-access-token --resource https://ml.azure.com --query accessToken -o tsv)
 url=$(az ml workspace show --query mlflow_tracking_uri -o tsv)
-base=${url%/mlflow}
+base=${url%%/mlflow*}
 code=$(curl -s -k -o /dev/null -w '%{http_code}' -H "Authorization: Bearer $token" \
   "$base/subscriptions/$SUBSCRIPTION_ID/providers/Microsoft.MachineLearningServices/workspaces?api-version=2024-04-01")
 [ "$code" = 200 ]
