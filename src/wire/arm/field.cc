@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
+
 namespace berth::wire::arm {
 
 tl::unexpected<Error> at(Error error, std::string target) {
@@ -52,8 +54,10 @@ Result<std::string> Fields::required_text(std::string_view key) const {
 Result<bool> Fields::boolean(std::string_view key, bool fallback) const {
   const json::value* value = find(key);
   if (value == nullptr) return fallback;
-  if (!value->is_bool()) return wrong(key, "must be true or false");
-  return value->get_bool();
+  if (value->is_bool()) return value->get_bool();
+  if (value->is_string() && equals_ignoring_case(value->get_string(), "true")) return true;
+  if (value->is_string() && equals_ignoring_case(value->get_string(), "false")) return false;
+  return wrong(key, "must be true or false");
 }
 
 Result<std::int64_t> Fields::integer(std::string_view key, std::int64_t fallback) const {

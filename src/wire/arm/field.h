@@ -31,6 +31,7 @@ class Fields {
   Result<std::string> text(std::string_view key) const;
   /// Absent and empty are errors.
   Result<std::string> required_text(std::string_view key) const;
+  /// Also "true" and "false" in any case: parameters of templates come as text.
   Result<bool> boolean(std::string_view key, bool fallback) const;
   Result<std::int64_t> integer(std::string_view key, std::int64_t fallback) const;
   /// Empty when absent. A value that is null is left out; clients of loosely typed languages send

@@ -199,6 +199,13 @@ TEST(JobJson, NumbersAndTruthValuesInMapsOfTextAreTakenAsTheyAreWritten) {
   EXPECT_EQ(job->tags, (std::map<std::string, std::string>{{"a", "1"}, {"b", "true"}, {"d", "x"}}));
 }
 
+TEST(JobJson, TruthValuesMayComeAsText) {
+  EXPECT_TRUE(job_from_json(body_with("isArchived", "True"))->is_archived);
+  EXPECT_FALSE(job_from_json(body_with("isArchived", "false"))->is_archived);
+  EXPECT_EQ(refusal_of(body_with("isArchived", "yes")).target, "properties.isArchived");
+  EXPECT_EQ(refusal_of(body_with("isArchived", 1)).target, "properties.isArchived");
+}
+
 TEST(JobJson, WhatThePythonClientAddsToLocalJobsIsNoPartOfThem) {
   json::value body =
       body_with("resources", {{"instanceCount", 1}, {"properties", {{"IsLocal", json::object()}}}});

@@ -52,3 +52,5 @@ def test_a_day(ml, folder, tmp_path, capsys):
     model = ml.models.create_or_update(Model(name="mean", path=f"azureml://jobs/{submitted.name}/outputs/model",
                                              type="custom_model"))
     assert model.version == "1"
+    ml.models.download("mean", "1", download_path=tmp_path / "model")
+    assert [file.read_text() for file in (tmp_path / "model").rglob("weights.txt")] == ["1.5"]
