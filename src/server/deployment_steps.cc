@@ -196,9 +196,10 @@ void Deployments::make(Live& live, const PlannedResource& resource,
   operation.state = DeploymentState::Failed;
   operation.status = wire::arm::http_status(error.code);
   operation.error_code = wire::arm::arm_code(error.code);
-  operation.error = without(
-      error.target.empty() ? error.message : fmt::format("{}: {}", error.target, error.message),
-      live.secrets);
+  const bool says_where = error.message.find(error.target) != std::string::npos;
+  operation.error =
+      without(says_where ? error.message : fmt::format("{}: {}", error.target, error.message),
+              live.secrets);
 }
 
 /// The state of a resource, asked for as its maker would.

@@ -62,6 +62,18 @@ TEST(WorkspaceJson, AWrongTypeIsNamed) {
             "properties.friendlyName");
 }
 
+TEST(WorkspaceJson, TakesTrueAndFalseAsTextWhereAzuresClientWritesSo) {
+  const auto read = [](const json::value& value) {
+    return workspace_from_json(body({{"hbiWorkspace", value}}));
+  };
+
+  EXPECT_EQ(read("False")->recorded.at("hbiWorkspace"), false);
+  EXPECT_EQ(read("true")->recorded.at("hbiWorkspace"), true);
+  EXPECT_EQ(read(true)->recorded.at("hbiWorkspace"), true);
+  EXPECT_EQ(read("maybe").error().target, "properties.hbiWorkspace");
+  EXPECT_EQ(read(1).error().target, "properties.hbiWorkspace");
+}
+
 TEST(DatastoreJson, ItsAccountMakesAPathStyleAddress) {
   const json::object resource = to_json(model::kDatastores[0], workspace(), kAddresses);
   const json::object& properties = resource.at("properties").as_object();
