@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
@@ -67,7 +68,7 @@ class BlobTest : public RouteTest {
   }
 
   std::string sign(const std::string& prefix, const std::string& permissions,
-                   Duration lifetime = 1h) const {
+                   Duration lifetime = std::chrono::hours(1)) const {
     return signer.sign({.workspace = workspace,
                         .container = "azureml-blobstore",
                         .prefix = prefix,
