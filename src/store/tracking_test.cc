@@ -290,8 +290,9 @@ TEST_F(TrackingTest, LoggedModelsAreFoundByTheirMetricsOnADataset) {
   const auto found_models = [&](Search search, std::vector<DatasetFilter> datasets) {
     search.workspace = kWorkspace;
     search.experiments = {"0"};
+    const auto models = tracking().logged_models(search, datasets);
     std::vector<std::string> ids;
-    for (const auto& each : *tracking().logged_models(search, datasets)) ids.push_back(each.id);
+    for (const auto& each : *models) ids.push_back(each.id);
     return ids;
   };
   const Search low = where({Entity::Metric, "loss", Operator::Less, 1.0});
