@@ -28,8 +28,8 @@ constexpr Column kSummary[] = {{"Name", "name"},
 constexpr Column kOperationColumns[] = {{"Operation", "operationId"},
                                         {"State", "properties.provisioningState"},
                                         {"Status", "properties.statusCode"},
-                                        {"Type", "properties.targetResource.resourceType"},
                                         {"Name", "properties.targetResource.resourceName"},
+                                        {"Type", "properties.targetResource.resourceType"},
                                         {"Error", "properties.statusMessage.error.message"}};
 
 std::string group_path(const Context& context) {

@@ -63,7 +63,7 @@ struct DeploymentOperation {
   int number = 0;            ///< From 1, in the order of the plan.
   std::string resource{};    ///< Its ARM id.
   std::string type{};
-  std::string name{};
+  std::string name{};  ///< With those of its parents: "team/cpu".
   DeploymentState state = DeploymentState::Succeeded;
   bool is_satisfied = false;  ///< Berth has it in itself: nothing was made.
   int status = 0;             ///< Of HTTP; 0 when nothing was tried.

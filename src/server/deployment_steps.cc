@@ -63,7 +63,7 @@ DeploymentOperation operation_of(const model::TemplateDeployment& deployment,
           .number = static_cast<int>(index) + 1,
           .resource = resource.id,
           .type = resource.type,
-          .name = resource.name.substr(resource.name.rfind('/') + 1),
+          .name = resource.name,
           .is_satisfied = resource.treatment == tmpl::Treatment::Satisfied,
           .started_at = now};
 }

@@ -83,9 +83,9 @@ def test_a_failure_half_way_says_what_was_made(berth):
 
     assert "of 3 resources 1 were made, 1 failed and 1 were not tried" in failed.err
     rows = [line.split() for line in failed.err.splitlines() if line.startswith(("Succeeded", "Failed", "Canceled"))]
-    assert [row[:3] for row in rows] == [["Succeeded", "workspaces/data/versions", "1"],
-                                         ["Failed", "workspaces/data/versions", "2"],
-                                         ["Canceled", "workspaces/environments/versions", "1"]]
+    assert [row[:3] for row in rows] == [["Succeeded", "workspaces/data/versions", "default/rows/1"],
+                                         ["Failed", "workspaces/data/versions", "default/rows/2"],
+                                         ["Canceled", "workspaces/environments/versions", "default/py/1"]]
     assert [each["provisioningState"] for each in operations(berth, "half")] == ["Succeeded", "Failed", "Canceled"]
     berth.ok("data", "show", "-n", "rows", "-v", "1")
     # Put right, it goes on from there.

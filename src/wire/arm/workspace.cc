@@ -31,16 +31,7 @@ Status read_recorded(const Fields& from, json::object& kept) {
     const std::string text = TRY(from.text(key));
     if (!text.empty()) kept[key] = text;
   }
-  // The template that Azure's own Python client sends has it as text.
-  const json::value* hbi = from.find("hbiWorkspace");
-  if (hbi != nullptr && hbi->is_string()) {
-    const std::string text = TRY(from.text("hbiWorkspace"));
-    const bool is_true = equals_ignoring_case(text, "true");
-    if (!is_true && !equals_ignoring_case(text, "false")) {
-      return from.wrong("hbiWorkspace", "must be true or false");
-    }
-    kept["hbiWorkspace"] = is_true;
-  } else if (hbi != nullptr) {
+  if (from.find("hbiWorkspace") != nullptr) {
     kept["hbiWorkspace"] = TRY(from.boolean("hbiWorkspace", false));
   }
   return Done{};
