@@ -42,8 +42,8 @@ using DataRef = std::variant<AssetRef, DatastorePath, JobOutputRef, WebAddress>;
 /// those first) and is refused with a message that says so.
 Result<DataRef> parse_data_ref(std::string_view text);
 
-/// Reads a reference to a versioned asset of the given kind: azureml:<name>[:<version>|@<label>], or
-/// an ARM id with or without "azureml:" in front. Registry ids are refused as not supported.
+/// Reads a reference to a versioned asset of the given kind: azureml:<name>[:<version>|@<label>],
+/// or an ARM id with or without "azureml:" in front. Registry ids are refused as not supported.
 Result<AssetRef> parse_asset_ref(AssetKind kind, std::string_view text);
 
 /// "azureml:cpu-cluster", a full ARM id or a bare name -> "cpu-cluster". "serverless" is the
