@@ -40,6 +40,10 @@ def operations(berth, name):
     return [operation["properties"] for operation in answer.json["value"]]
 
 
+def files_with(folder, secret):
+    return [path for path in folder.rglob("*") if path.is_file() and secret.encode() in path.read_bytes()]
+
+
 def test_the_example_runs_as_it_is(berth):
     made = berth.ok("deployment", "create", "-f", EXAMPLE, "-o", "json").json
 
@@ -106,6 +110,7 @@ def test_it_goes_on_when_the_server_is_killed_in_the_middle(berth):
     server.kill()
     server.wait()
     assert 0 < seen < count, "it was over before it was killed"
+    assert not files_with(berth.home, "s3cret-word-of-mine"), "what goes on needs it, but not in the open"
 
     berth.start_server()
     eventually(lambda: deployment(berth, "long").json["properties"]["provisioningState"] == "Succeeded")
@@ -132,9 +137,7 @@ def test_secure_parameters_are_nowhere_to_be_found(berth):
                   (berth.folder / "server.log").read_text()):
         assert secret not in where
     berth.stop()
-    for path in berth.home.rglob("*"):
-        if path.is_file():
-            assert secret.encode() not in path.read_bytes(), path
+    assert not files_with(berth.home, secret)
 
 
 def test_every_resource_asks_for_the_right_of_who_deploys(berth):
