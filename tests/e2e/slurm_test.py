@@ -2,6 +2,7 @@
 """Clusters whose nodes are jobs of a real Slurm. They share no file with the server but the ones the tests
 themselves look at."""
 
+import json
 import pathlib
 import signal
 import ssl
@@ -123,6 +124,21 @@ def test_the_demo_job_runs_unchanged_and_the_queue_is_empty_afterwards(lab):
     folder = lab.berth.folder / "got"
     lab.berth.ok("job", "download", "--name", "train", "--all", "--download-path", folder)
     assert [file for file in (folder / "named-outputs/model").rglob("*") if file.is_file()]
+    lab.wait_until_empty()
+
+
+def test_a_job_of_another_machine_tracks_over_https(lab):
+    """With what is in its environment, and the authority that only its node knows a file of."""
+    lab.add_site()
+    lab.make_cluster()
+    ask = ('curl -sSf --cacert "$MLFLOW_TRACKING_SERVER_CERT_PATH" -H "Authorization: Bearer $MLFLOW_TRACKING_TOKEN" '
+           '"$MLFLOW_TRACKING_URI/api/2.0/mlflow/runs/')
+    lab.berth.submit(f"""{ask}log-metric" --json '{{"run_id": "far", "key": "m", "value": 0.5, "timestamp": 1}}' && """
+                     f'{ask}get?run_id=$MLFLOW_RUN_ID" > outputs/run.json', "far", compute="azureml:pool")
+    assert lab.berth.wait("far")["properties"]["status"] == "Completed", lab.berth.log("far")
+    lab.berth.ok("job", "download", "--name", "far", "--all", "--download-path", lab.berth.folder / "got")
+    run = json.loads((lab.berth.folder / "got/artifacts/outputs/run.json").read_text())["run"]
+    assert run["info"]["run_id"] == "far" and run["data"]["metrics"][0]["value"] == 0.5
     lab.wait_until_empty()
 
 
