@@ -62,6 +62,12 @@ def peak_of(pid):
     raise AssertionError("no VmHWM")
 
 
+def cpu_of(pid):
+    """Processor time it has used, in seconds."""
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def make_big(path):
     block = os.urandom(1 << 20)
     with open(path, "wb") as file:
@@ -92,13 +98,20 @@ def one_round(harness, python, scratch):
     big, many = here / "big.bin", here / "many"
     make_big(big)
     make_many(many)
-    before = peak_of(berth.server_pid())
-    figures = {"copy": copy(big, here / "copy.bin"), "up": client("up", big)}
-    figures["down"] = client("down", target=here / "down")
+    server = berth.server_pid()
+    figures = {"copy": copy(big, here / "copy.bin"), "server MiB before": peak_of(server)}
+
+    def step(name, *words, **keys):
+        before = cpu_of(server)
+        figures[name] = client(*words, **keys)
+        figures[f"{name}, server CPU"] = cpu_of(server) - before
+
+    step("up", "up", big)
+    step("down", "down", target=here / "down")
     assert next((here / "down").rglob("big.bin")).stat().st_size == BIG
-    figures["server MiB before"], figures["server MiB at most"] = before, peak_of(berth.server_pid())
+    figures["server MiB at most"] = peak_of(server)
     figures["copy of many"] = copy_tree(many, here / "copies")
-    figures["many up"] = client("many", many)
+    step("many up", "many", many)
     berth.stop()
     return figures
 
@@ -119,8 +132,11 @@ def measure(binary, rounds):
 
 def show(figures):
     middle = {name: statistics.median(each[name] for each in figures) for name in figures[0]}
-    print(f"\n{'1 GiB with azure-ai-ml':<28} {'seconds':>8} {'MiB/s':>8}   a plain copy's speed")
+    print(f"\n{'1 GiB with azure-ai-ml':<24} {'seconds':>8} {'MiB/s':>7} {'of a copy':>10} {'server CPU, s':>14}")
     for name in ("copy", "up", "down"):
-        print(f"{name:<28} {middle[name]:8.2f} {1024 / middle[name]:8.0f}   {middle['copy'] / middle[name]:.2f}x")
-    print(f"the server's memory: {middle['server MiB before']:.0f} MiB before, at most {middle['server MiB at most']:.0f}")
-    print(f"{MANY} files in a code folder: {middle['many up']:.1f} s, a plain copy of them {middle['copy of many']:.1f} s")
+        used = middle.get(f"{name}, server CPU")
+        print(f"{name:<24} {middle[name]:8.2f} {1024 / middle[name]:7.0f} {middle['copy'] / middle[name]:9.2f}x"
+              f" {'' if used is None else format(used, '14.2f')}")
+    print(f"the server's memory: {middle['server MiB before']:.0f} MiB before, {middle['server MiB at most']:.0f} at most")
+    print(f"{MANY} files in a code folder: {middle['many up']:.1f} s, of which {middle['many up, server CPU']:.1f} s of the "
+          f"server's processor time; a plain copy of them {middle['copy of many']:.1f} s")

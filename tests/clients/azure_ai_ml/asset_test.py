@@ -130,7 +130,7 @@ def test_components(ml, pointed, folder):
         made = ml.components.create_or_update(load_component(str(file)))
         assert (made.name, made.version, made.type) == ("mean", version, "command")
     got = ml.components.get("mean", version="1")
-    assert got.display_name == "Mean" and got.inputs["rate"].default == "0.5" or got.inputs["rate"].default == 0.5
+    assert got.display_name == "Mean" and float(got.inputs["rate"].default) == 0.5
     assert got.command.startswith("python3 mean.py") and got.id == f"{WORKSPACE}/components/mean/versions/1"
     assert ml.components.get("mean").version == "2" and ml.components.get("mean", label="latest").version == "2"
     assert versions(ml.components.list("mean")) == ["2", "1"] and names(ml.components.list()) == ["mean"]

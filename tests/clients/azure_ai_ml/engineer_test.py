@@ -63,7 +63,7 @@ def test_the_life_of_a_cluster(ml):
     assert made.id == f"{WORKSPACE}/computes/pool"
 
     got = ml.compute.get("pool")
-    assert (got.size, got.min_instances, got.max_instances) == ("STANDARD_DS1_V2", 0, 2) or got.size == "Standard_DS1_v2"
+    assert (got.size.lower(), got.min_instances, got.max_instances) == ("standard_ds1_v2", 0, 2)
     assert got.idle_time_before_scale_down == 120 and got.tier == "dedicated" and got.tags == {"cost": "lab"}
     assert [each.name for each in ml.compute.list()] == ["pool"]
     assert [each.name for each in ml.compute.list(compute_type="AmlCompute")] == ["pool"]
