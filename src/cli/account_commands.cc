@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/given.h"
+#include "cli/secret_output.h"
 #include "cli/settings.h"
 
 namespace berth::cli {
@@ -57,6 +58,7 @@ Result<int> get_access_token(Context& context) {
   // Nobody here knows when it ends; scripts that care ask again after this hour.
   const WallTime expires = SystemClock().now().wall + std::chrono::hours(1);
   const std::string text = to_iso8601(expires);
+  protect_output(context.console);
   TRY(context.print(
       {.value = {{"accessToken", server.token},
                  {"expiresOn", fmt::format("{} {}.000000", text.substr(0, 10), text.substr(11, 8))},

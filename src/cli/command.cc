@@ -57,12 +57,12 @@ std::span<const Flag> global_flags() { return kGlobalFlags; }
 std::vector<Command> all_commands() {
   std::vector<Command> commands;
   for (const auto group :
-       {run_commands(),         job_commands(),       compute_commands(), data_commands(),
-        environment_commands(), component_commands(), model_commands(),   workspace_commands(),
-        deployment_commands(),  datastore_commands(), site_commands(),    node_commands(),
-        user_commands(),        role_commands(),      audit_commands(),   env_commands(),
-        server_commands(),      configure_commands(), account_commands(), group_commands(),
-        extension_commands(),   absent_commands()}) {
+       {run_commands(),         job_commands(),       compute_commands(),   data_commands(),
+        environment_commands(), component_commands(), model_commands(),     workspace_commands(),
+        deployment_commands(),  datastore_commands(), site_commands(),      node_commands(),
+        user_commands(),        role_commands(),      audit_commands(),     secret_commands(),
+        env_commands(),         server_commands(),    configure_commands(), account_commands(),
+        group_commands(),       extension_commands(), absent_commands(),    storage_commands()}) {
     commands.insert(commands.end(), group.begin(), group.end());
   }
   return commands;

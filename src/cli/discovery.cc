@@ -8,17 +8,22 @@
 #include <thread>
 
 #include "base/clock.h"
-#include "base/own_variable.h"
+#include "base/environment.h"
 #include "base/record.h"
 #include "base/text.h"
 #include "io/file.h"
 #include "io/http_client.h"
+#include "io/state_directory.h"
+#include "wire/yaml/server_settings.h"
 
 namespace berth::cli {
 namespace {
 
+constexpr std::uint64_t kLargestFile = 64 * 1024;
 constexpr std::chrono::seconds kStartTimeout{30};
 constexpr std::chrono::seconds kLeaveTimeout{30};
+constexpr std::chrono::seconds kReturnTimeout{
+    5};  // A service manager starts what was killed again.
 
 Result<std::string> read_token(const Place& place) {
   // Somebody else than the owner, on the owner's machine.
@@ -95,11 +100,19 @@ Result<Pipe> make_pipe() {
   return Pipe{io::Descriptor(ends[0]), io::Descriptor(ends[1])};
 }
 
+/// Has it said all? The last line is "ready" or an error; notices come before it.
+bool is_complete(std::string_view report) {
+  if (!report.ends_with('\n')) return false;
+  report.remove_suffix(1);
+  const std::size_t line = report.find_last_of('\n');
+  return !report.substr(line == std::string_view::npos ? 0 : line + 1).starts_with("notice: ");
+}
+
 /// What the starting server has to say: "ready", or why it gave up.
 Result<std::string> read_report(int fd) {
   const auto deadline = SystemClock().now().mono + kStartTimeout;
   std::string report;
-  while (report.find('\n') == std::string::npos) {
+  while (!is_complete(report)) {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - SystemClock().now().mono);
     pollfd waiting{.fd = fd, .events = POLLIN, .revents = 0};
@@ -114,40 +127,70 @@ Result<std::string> read_report(int fd) {
   return report;
 }
 
-Status spawn_server(const Place& place, const std::string& log_path) {
+/// Shows the notices; the last line decides.
+Status heed(std::string_view report, const Console& console) {
+  std::string_view last;
+  for (const std::string_view line : split(trim(report), '\n')) {
+    last = trim(line);
+    if (last.starts_with("notice: ")) console.note(last);
+  }
+  if (last == "ready") return Done{};
+  if (last.empty()) return fail(Code::Internal, "it ended without saying why");
+  if (last.starts_with("error: ")) last.remove_prefix(std::string_view("error: ").size());
+  return fail(Code::Internal, std::string(last));
+}
+
+Status spawn_server(const Place& place, const std::string& log_path, const Console& console) {
   Pipe report = TRY(make_pipe());
   const std::string fd = std::to_string(report.writing.get());
   const std::string program = TRY(io::own_executable());
-  std::map<std::string, std::string> environment = place.environment;
-  // A user's tokens are no business of the server and its jobs; what else is ours it may need.
-  std::erase_if(environment, [](const auto& variable) {
-    return is_own_variable(variable.first) &&
-           (!variable.first.starts_with("BERTH_") || variable.first == "BERTH_TOKEN");
-  });
   TRY(io::spawn(
       {.command = {program, "server", "--home", place.home, "--background", "--ready-fd", fd},
-       .environment = std::move(environment),
+       .environment = first_server_environment(place.environment),
        .working_directory = place.home,
        .stdout_path = log_path,
        .new_session = true,
        .inherit = {report.writing.get()}}));
   report.writing.reset();
   const std::string said = TRY(read_report(report.reading.get()));
-  const std::string_view line = trim(said);
-  if (line == "ready") return Done{};
-  if (line.empty()) return fail(Code::Internal, "it ended without saying why");
-  return fail(Code::Internal, std::string(line));
+  return heed(said, console);
+}
+
+/// One that a service manager runs may be on its way back, when nobody stopped it in good order.
+std::optional<Endpoint> wait_for_return(const Place& place) {
+  const auto deadline = SystemClock().now().mono + kReturnTimeout;
+  while (io::read_file(place.home + "/server.json", kLargestFile) &&
+         SystemClock().now().mono < deadline) {
+    if (auto endpoint = answering_server(place)) return endpoint;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  return std::nullopt;
+}
+
+/// Before a file is made there.
+Status may_start(const Place& place) {
+  TRY(io::check_private(io::state_directory(place.home)));
+  const auto settings = TRY(wire::yaml::load_home_settings(place.home));
+  return wire::yaml::check_automatic_start(place.home, settings.repeated());
 }
 
 Result<Endpoint> start_server(const Place& place, const Console& console) {
   const std::string log_path = place.home + "/logs/server.log";
+  if (const Status may = may_start(place); !may) {
+    const bool is_run_by_others = may.error().code == Code::Unavailable;
+    if (const auto endpoint = is_run_by_others ? wait_for_return(place) : std::nullopt) {
+      return *endpoint;
+    }
+    return fail(may.error());
+  }
   TRY(io::make_directories(place.home, 0700));
   TRY(io::make_directories(place.home + "/logs", 0700));
   const io::FileLock lock = TRY(io::FileLock::lock(place.home + "/start.lock"));
   if (auto endpoint = answering_server(place)) return *endpoint;
   if (auto endpoint = wait_for_other(place)) return *endpoint;
   if (console.err_is_terminal) console.note("starting the Berth server…");
-  if (const Status started = spawn_server(place, log_path); !started) {
+  if (const Status started = spawn_server(place, log_path, console); !started) {
+    if (auto endpoint = answering_server(place)) return *endpoint;  // Somebody else was quicker.
     return fail(Code::Unavailable, fmt::format("cannot start the Berth server: {}\nits log is {}",
                                                started.error().message, log_path));
   }
@@ -161,7 +204,7 @@ io::ProcessIdentity identity(const ServerFile& file) {
 }
 
 std::optional<ServerFile> running_server(const Place& place) {
-  const auto text = io::read_file(place.home + "/server.json", 64 * 1024);
+  const auto text = io::read_file(place.home + "/server.json", kLargestFile);
   if (!text) return std::nullopt;
   const auto file = record::decode_text<ServerFile>(*text);
   if (!file || file->pid <= 0 || file->port == 0 || !io::is_alive(identity(*file))) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/download.h"
 
+#include <set>
+
 #include "base/text.h"
 #include "cli/blob.h"
 #include "cli/transfer.h"
@@ -32,9 +34,13 @@ Result<Part> part_of_output(const model::Job& job, const std::string& name) {
   return Part{path->datastore, path->path, "named-outputs/" + name + "/"};
 }
 
+bool has_artifacts(const DownloadWish& wish) {
+  return wish.all || wish.output_name.empty() || wish.output_name == "default";
+}
+
 Result<std::vector<Part>> parts_of(const model::Job& job, const DownloadWish& wish) {
   std::vector<Part> parts;
-  const bool only_named = !wish.output_name.empty() && wish.output_name != "default" && !wish.all;
+  const bool only_named = !has_artifacts(wish);
   if (!only_named) {
     parts.push_back({"workspaceartifactstore", model::artifact_prefix(job.key), "artifacts/"});
   }
@@ -78,6 +84,59 @@ Status plan_part(Context& context, const Part& part, Plan& plan) {
   return Done{};
 }
 
+// ---- Models that a job logged with MLflow 3 -----------------------------------------------------
+
+std::string text_at(const json::object& object, std::string_view pointer) {
+  boost::system::error_code none;
+  const json::value whole = object;
+  const json::value* found = whole.find_pointer(pointer, none);
+  return found != nullptr && found->is_string() ? std::string(found->get_string()) : std::string();
+}
+
+/// Newest first. They lie beside the run, so its folder does not hold them.
+Result<json::array> logged_models(Context& context, const model::Job& job) {
+  const std::string api = model::mlflow_path(context.client.workspace()) + "/api/2.0/mlflow/";
+  const json::object run =
+      TRY(context.client.get(api + "runs/get?run_id=" + percent_encode(job.key.name)));
+  json::object query = {{"experiment_ids", {text_at(run, "/run/info/experiment_id")}},
+                        {"filter", fmt::format("source_run_id = '{}'", job.key.name)}};
+  json::array models;
+  while (true) {
+    json::object page = TRY(context.client.post(api + "logged-models/search", query));
+    if (json::value* found = page.if_contains("models"); found != nullptr && found->is_array()) {
+      for (json::value& model : found->get_array()) models.push_back(std::move(model));
+    }
+    const std::string next = text_at(page, "/next_page_token");
+    if (next.empty()) return models;
+    query["page_token"] = next;
+  }
+}
+
+/// As with MLflow 2, a model is in artifacts/<name>/. Of several of one name the newest is; the
+/// others have their ids behind the name.
+Status plan_logged_models(Context& context, const model::Job& job, Plan& plan) {
+  constexpr std::string_view kScheme = "mlflow-artifacts:/";
+  std::set<std::string> taken;
+  for (const Download& download : plan.downloads) {
+    if (!download.path.starts_with("artifacts/")) continue;
+    const std::string_view rest = std::string_view(download.path).substr(10);
+    taken.emplace(rest.substr(0, rest.find('/')));
+  }
+  for (const json::value& model : TRY(logged_models(context, job))) {
+    if (!model.is_object()) continue;
+    const std::string uri = text_at(model.get_object(), "/info/artifact_uri");
+    if (!uri.starts_with(kScheme)) continue;  // It is kept elsewhere.
+    std::string name = text_at(model.get_object(), "/info/name");
+    if (!taken.insert(name).second) name += "-" + text_at(model.get_object(), "/info/model_id");
+    const std::string folder = TRY(model::checked_blob_path(name));
+    TRY(plan_part(
+        context,
+        {"workspaceartifactstore", uri.substr(kScheme.size()) + "/", "artifacts/" + folder + "/"},
+        plan));
+  }
+  return Done{};
+}
+
 Result<std::size_t> fetch(Context& context, const Plan& plan, const std::string& directory,
                           const std::string& what) {
   TRY(io::make_directories(directory, 0755));
@@ -102,6 +161,7 @@ Result<std::size_t> download_job(Context& context, const model::Job& job,
   }
   Plan plan;
   for (const Part& part : TRY(parts_of(job, wish))) TRY(plan_part(context, part, plan));
+  if (has_artifacts(wish)) TRY(plan_logged_models(context, job, plan));
   return fetch(context, plan, wish.directory, job.key.name);
 }
 

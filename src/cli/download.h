@@ -15,7 +15,8 @@ struct DownloadWish {
   bool all = false;           ///< Artifacts and every named output; otherwise artifacts only.
 };
 
-/// artifacts/… and named-outputs/<name>/…, of a job that is over. Returns the number of files.
+/// artifacts/… and named-outputs/<name>/…, of a job that is over. Models that it logged with MLflow
+/// 3 are in artifacts/<name>/. Returns the number of files.
 Result<std::size_t> download_job(Context& context, const model::Job& job, const DownloadWish& wish);
 
 /// A folder of a datastore, or one file, which keeps its name here.

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "cli/client_environment.h"
 #include "cli/command.h"
+#include "cli/secret_output.h"
 #include "cli/shell.h"
 #include "cli/trust.h"
 #include "io/file.h"
@@ -94,6 +95,7 @@ Result<int> env(Context& context) {
   if (!authority.empty()) TRY(add_bundles(context, authority, target));
 
   warn_of_other_credentials(context);
+  protect_output(context.console);
   const Variables variables = client_environment(target, context.place);
   if (context.output.format || !context.output.query.empty()) {
     TRY(context.print({.value = as_json(variables)}));

@@ -3,7 +3,9 @@
 #include "cli/download.h"
 #include "cli/given.h"
 #include "cli/job_create.h"
+#include "cli/job_delete.h"
 #include "cli/job_update.h"
+#include "cli/job_variables.h"
 #include "cli/stream.h"
 #include "cli/submit.h"
 
@@ -55,6 +57,7 @@ Result<int> stream(Context& context) {
   const Submitted job = TRY(get_job(context.client, name));
   TRY(stream_job(context, name, web_view(job)));
   const Submitted ended = TRY(get_job(context.client, name));
+  warn_of_news(context.console, {}, ended.job);
   if (ended.job.status == model::JobStatus::Completed) return 0;
   context.console.error(failure_of(ended.job));
   return 1;
@@ -117,6 +120,9 @@ constexpr Flag kCreateFlags[] = {
     kFile,
     kSet,
     {"-n,--name", Takes::Value, "NAME", "the job's name; one is made up otherwise"},
+    kEnvironment,
+    kEnvironmentFile,
+    kSecret,
     {"-s,--stream", Takes::Nothing, "", "follow the job to its end"},
     {"-a,--save-as", Takes::Value, "FILE", "write the job as the server has it to this file"},
     {"-e,--web", Takes::Nothing, "", "ignored: there is no page to open yet"},
@@ -160,8 +166,10 @@ constexpr Command kCommands[] = {
      .summary = "Submit a job file",
      .details =
          R"(Relative paths in the file are seen from its folder. Local code and inputs are uploaded first;
-what the server has already is not sent again. The same name with the same content is the same job.)",
+what the server has already is not sent again. The same name with the same content is the same job.
+Nothing of this shell's environment is the job's but what --env and --env-file name.)",
      .examples = R"(  berth job create -f job.yml --stream
+  berth job create -f job.yml --secret HF_TOKEN --env SEED=1
   berth job create -f job.yml --set inputs.rate=0.1 tags.who=me
   name=$(berth job create -f job.yml --query name -o tsv))",
      .flags = kCreateFlags,
@@ -198,8 +206,8 @@ of its processes are gone.)",
     {.words = "job download",
      .summary = "Download a job's logs and outputs",
      .details =
-         R"(Logs and what the job wrote to outputs/ and logs/ go to artifacts/, named outputs (with --all or
---output-name) to named-outputs/<output>/. The job must be over.)",
+         R"(Logs, what the job wrote to outputs/ and logs/ and what it logged with MLflow, models included, go to
+artifacts/, named outputs (with --all or --output-name) to named-outputs/<output>/. The job must be over.)",
      .examples = "  berth job download -n NAME --all -p results",
      .flags = kDownloadFlags,
      .run = download},
@@ -209,6 +217,18 @@ of its processes are gone.)",
      .examples = "  berth job update -n NAME --set display_name='first try' tags.keep=yes",
      .flags = kUpdateFlags,
      .run = update_job},
+    {.words = "job delete",
+     .summary = "Delete jobs that are over, with their logs, outputs and metrics",
+     .details =
+         R"(What goes with a job: its run in MLflow, its logs and artifacts, its outputs, and soon after that
+the code that no other job names. What stays: files that a registered model or data asset names, and
+outputs that were sent to a place of your own choosing. Asks before it deletes; without a terminal,
+several jobs at once need --yes.)",
+     .examples = R"(  berth job delete NAME
+  berth job delete --older-than 30d --status Failed,Canceled --dry-run
+  berth job delete --tag sweep=lr-3 --yes)",
+     .flags = kJobDeleteFlags,
+     .run = delete_jobs},
     {.words = "job archive",
      .summary = "Hide a job from lists",
      .details = "",

@@ -2,6 +2,7 @@
 #include "cli/job_create.h"
 
 #include "cli/given.h"
+#include "cli/job_variables.h"
 #include "cli/stream.h"
 #include "cli/submit.h"
 #include "io/file.h"
@@ -37,6 +38,7 @@ Result<wire::yaml::JobFile> read_file(const Context& context) {
   if (document.root.find("experiment_name") == nullptr) {
     file.job.spec.experiment_name = experiment_of(context.place.directory);
   }
+  TRY(add_variables(context, file.job.spec));
   return file;
 }
 
@@ -55,11 +57,14 @@ Result<int> create_job(Context& context) {
   const std::string source =
       file.code_path ? file.code_path->path : TRY(load_document(context)).base_directory;
   TRY(complete(context, file, source));
+  mention_own_environment(context, file.job.spec);
   Submitted job = TRY(submit(context, file.job));
   const bool streams = context.arguments.has("stream");
   if (streams) {
     TRY(stream_job(context, job.job.key.name, web_view(job)));
-    job = TRY(get_job(context.client, job.job.key.name));
+    const model::Job before = std::move(job.job);
+    job = TRY(get_job(context.client, before.key.name));
+    warn_of_news(context.console, before, job.job);
   }
   const json::object view = view_of(job, context.client.workspace());
   TRY(save(context, view));

@@ -21,13 +21,17 @@ std::string path_from_here(const Context& context, const std::string& path) {
   return is_address ? path : context.place.absolute(path);
 }
 
-/// MLflow could not load it. It is registered all the same, as Azure ML does.
-void warn_without_mlmodel(const Context& context, const wire::yaml::ModelFile& file) {
-  if (!file.local || file.asset.body.at("modelType") != "mlflow_model") return;
+/// The server refuses it as well, but only when all of it is uploaded.
+Status check_mlmodel(const wire::yaml::ModelFile& file) {
+  if (!file.local || file.asset.body.at("modelType") != "mlflow_model") return Done{};
   std::error_code failed;
-  if (std::filesystem::exists(std::filesystem::path(file.local->path) / "MLmodel", failed)) return;
-  context.console.warning(
-      fmt::format("'{}' has no file MLmodel, which every mlflow_model has", file.local->path));
+  const std::filesystem::path path = file.local->path;
+  if (!std::filesystem::exists(path, failed)) return Done{};  // The upload says so.
+  if (std::filesystem::exists(path / "MLmodel", failed)) return Done{};
+  return fail(Code::InvalidArgument,
+              fmt::format("'{}' has no file MLmodel, which every mlflow_model has; other models "
+                          "are of the type custom_model",
+                          file.local->path));
 }
 
 Result<int> create(Context& context) {
@@ -44,7 +48,7 @@ Result<int> create(Context& context) {
   }
   wire::yaml::ModelFile file =
       TRY(wire::yaml::model_from_yaml(document.root, document.base_directory));
-  warn_without_mlmodel(context, file);
+  TRY(check_mlmodel(file));
   if (file.local) file.asset.body["modelUri"] = TRY(upload_data(context, file.local->path));
   return put_asset(context, std::move(file.asset));
 }

@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/given.h"
 #include "cli/interrupt.h"
+#include "cli/job_variables.h"
 #include "cli/quote.h"
 #include "cli/stream.h"
 #include "cli/submit.h"
@@ -35,18 +36,6 @@ Result<std::string> unnamed_code(const Context& context) {
   return directory;
 }
 
-Result<std::map<std::string, std::string>> variables_of(const std::vector<std::string>& pairs) {
-  std::map<std::string, std::string> variables;
-  for (const std::string& pair : pairs) {
-    const std::size_t equals = pair.find('=');
-    if (equals == 0 || equals == std::string::npos) {
-      return fail(Code::InvalidArgument, fmt::format("--env takes NAME=VALUE, not '{}'", pair));
-    }
-    variables[pair.substr(0, equals)] = pair.substr(equals + 1);
-  }
-  return variables;
-}
-
 /// A flag's value as a number from 1 up.
 Result<std::int64_t> positive(const Context& context, std::string_view key, std::int64_t otherwise,
                               std::int64_t most) {
@@ -66,7 +55,7 @@ Result<wire::yaml::JobFile> job_of(const Context& context) {
   file.job.spec.compute = arguments.get("on", "local");
   file.job.spec.experiment_name =
       arguments.get("experiment-name", experiment_of(context.place.directory));
-  file.job.spec.environment_variables = TRY(variables_of(arguments.all("env")));
+  TRY(add_variables(context, file.job.spec));
   if (arguments.has("timeout")) {
     const std::int64_t seconds = TRY(positive(context, "timeout", 0, std::int64_t{1} << 40));
     file.job.spec.timeout = std::chrono::seconds(seconds);
@@ -119,8 +108,9 @@ void report_end(const Context& context, const model::Job& job, const Shown& show
     return;
   }
   // The exit status says it already; on a terminal, or when there is no exit status, so do we.
-  const bool exited =
-      job.outcome && job.outcome->ending == model::Ending::Exited && job.outcome->exit_code != 0;
+  const bool says_more = job.error && job.error->code != "ExitCode";
+  const bool exited = job.outcome && job.outcome->ending == model::Ending::Exited &&
+                      job.outcome->exit_code != 0 && !says_more;
   if (console.err_is_terminal || !exited) console.error(failure_of(job));
 }
 
@@ -130,13 +120,14 @@ Result<int> run(Context& context) {
   }
   auto file = job_of(context);
   if (!file) return wrong_usage(context, file.error().message);
+  TRY(pass_own_environment(context, file->job.spec));
   const std::string source = file->code_path ? file->code_path->path : context.place.directory;
   const bool is_named = context.arguments.has("code");
   TRY(complete(context, *file, source, is_named ? SnapshotLimits{} : kUnnamedLimits));
   const std::string name = file->job.key.name;
 
   const InterruptWatch watch(on_interrupt(context, name));
-  TRY(submit(context, file->job));
+  const Submitted submitted = TRY(submit(context, file->job));
   if (context.console.err_is_terminal) {
     context.console.note(fmt::format("job {} on {}", name, file->job.spec.compute));
   }
@@ -151,6 +142,7 @@ Result<int> run(Context& context) {
   }
   const Submitted ended = TRY(get_job(context.client, name));
   report_end(context, ended.job, *shown);
+  warn_of_news(context.console, submitted.job, ended.job);
   const bool canceled = ended.job.status == model::JobStatus::Canceled;
   return canceled && watch.was_interrupted() ? 130 : exit_status(ended.job);
 }
@@ -158,7 +150,9 @@ Result<int> run(Context& context) {
 constexpr Flag kRunFlags[] = {
     {"-n,--name", Takes::Value, "NAME", "the job's name; one is made up otherwise"},
     {"--display-name", Takes::Value, "TEXT", "what lists show"},
-    {"--env", Takes::EachTime, "NAME=VALUE", "an environment variable of the command"},
+    kEnvironment,
+    kEnvironmentFile,
+    kSecret,
     {"--on", Takes::Value, "TARGET", "where to run: local, or a cluster's name"},
     {"--instances", Takes::Value, "N", "so many nodes of the cluster at once (1)"},
     {"--experiment-name", Takes::Value, "NAME", "its experiment; the folder's name otherwise"},
@@ -177,10 +171,14 @@ leaves out, and is the command's working directory. Files the command writes to 
 stdout is the command's output, byte for byte; the exit status is the command's (128 + n after
 signal n). Ctrl-C cancels the job.
 
+Of this shell's variables the command gets PATH, VIRTUAL_ENV, CONDA_PREFIX and CONDA_DEFAULT_ENV if
+it runs on this machine, and what --env and --env-file name; nothing else.
+
 One word behind -- is a shell line; several are a command and its arguments.)",
      .examples = R"(  berth run -- python3 train.py --rate 0.1
   berth run -- 'python3 prepare.py && python3 train.py'
   berth run --name first --env SEED=1 -- ./train.sh
+  berth run --secret HF_TOKEN --secret WANDB=WANDB_API_KEY -- python3 train.py
   berth run --no-code -- nvidia-smi
   berth run --on pool --instances 2 -- python3 train.py)",
      .flags = kRunFlags,

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// berth server status|stop. `berth server` itself is not a client's command.
+// berth server status|stop|configure. `berth server` itself is not a client's command.
 #include <csignal>
 
 #include "base/record.h"
 #include "cli/command.h"
 #include "cli/discovery.h"
+#include "cli/server_configure.h"
 #include "io/http_client.h"
 #include "io/process.h"
 #include "wire/arm/error.h"
+#include "wire/yaml/server_settings.h"
 
 namespace berth::cli {
 namespace {
@@ -49,6 +51,17 @@ Result<int> status(Context& context) {
   return 0;
 }
 
+/// Who starts the next one.
+std::string next_start(const Context& context) {
+  const auto settings = wire::yaml::load_home_settings(context.place.home);
+  const auto repeated = settings ? settings->repeated() : wire::yaml::ServerSettings();
+  if (wire::yaml::value_of(repeated, "start") != "manual") {
+    return "the next command starts a server again";
+  }
+  const std::string command = wire::yaml::value_of(repeated, "start_command");
+  return fmt::format("'{}' starts a server again", command.empty() ? "berth server" : command);
+}
+
 Result<int> stop(Context& context) {
   const auto server = running_server(context.place);
   if (!server) {
@@ -59,11 +72,11 @@ Result<int> stop(Context& context) {
   if (!io::wait_for_end(identity(*server), std::chrono::seconds(60))) {
     return fail(Code::Unavailable, fmt::format("process {} is still busy stopping", server->pid));
   }
-  context.console.note("stopped; jobs that run go on, and the next command starts a server again");
+  context.console.note(fmt::format("stopped; jobs that run go on, and {}", next_start(context)));
   return 0;
 }
 
-constexpr Command kCommands[] = {
+const Command kCommands[] = {
     {.words = "server status",
      .summary = "Is a server running, and where",
      .details = "Exit status 1 when none is running. Starts none.",
@@ -76,6 +89,18 @@ constexpr Command kCommands[] = {
      .examples = "",
      .flags = {},
      .run = stop},
+    {.words = "server configure",
+     .summary = "Change or show the settings that the server of this state directory starts with",
+     .details =
+         R"(They are in server.yml of the state directory and hold from the next start on. 'berth server' and
+every command that has to start the server use them; a flag of 'berth server' counts before them for
+that run. Without flags the settings are shown, with where each comes from.)",
+     .examples = R"(  berth server configure
+  berth server configure --bind 10.0.0.5 --job-users /etc/berth/job-users.yml
+  berth server configure --start manual --start-command 'sv up berth'
+  berth server configure --unset bind)",
+     .flags = configure_server_flags(),
+     .run = configure_server},
 };
 
 }  // namespace

@@ -26,7 +26,8 @@ constexpr Column kColumns[] = {{"Name", "name"},
                                {"QOS", "slurm.qos"},
                                {"Minutes", "slurm.time_limit_minutes"},
                                {"Options", "slurm.options"},
-                               {"Server", "server_url"}};
+                               {"Server", "server_url"},
+                               {"Variables of jobs", "job_environment"}};
 constexpr std::size_t kListedColumns = 7;
 
 Result<std::string> path_of(const Context& context) {
@@ -119,11 +120,27 @@ Status set_slurm(const Context& context, model::SlurmSettings& slurm) {
   return Done{};
 }
 
+/// "none" takes away what there was; what is named is set.
+Status set_job_environment(const Context& context, std::map<std::string, std::string>& variables) {
+  for (const std::string& text : context.arguments.all("job-env")) {
+    const std::size_t equals = text.find('=');
+    if (equals == text.npos && equals_ignoring_case(text, "none")) {
+      variables.clear();
+    } else if (equals == text.npos || equals == 0) {
+      return fail(Code::InvalidArgument, fmt::format("--job-env takes NAME=VALUE, not '{}'", text));
+    } else {
+      variables[text.substr(0, equals)] = text.substr(equals + 1);
+    }
+  }
+  return Done{};
+}
+
 Status set_flags(const Context& context, Site& site) {
   if (context.arguments.has("provider")) {
     site.provider = TRY(wire::provider_from(context.arguments.get("provider")));
   }
   if (context.arguments.has("server-url")) site.server_url = context.arguments.get("server-url");
+  TRY(set_job_environment(context, site.job_environment));
   TRY(set_capacity(context, site.capacity));
   return set_slurm(context, site.slurm);
 }
@@ -182,6 +199,8 @@ constexpr Flag kAddFlags[] = {
     {"--gpus", Takes::Value, "N", "GPUs of this machine that nodes are given"},
     {"--server-url", Takes::Value, "URL",
      "where nodes reach the server, if not at its own address"},
+    {"--job-env", Takes::EachTime, "NAME=VALUE",
+     "a variable of every job that runs there, unless the job says otherwise"},
     {"--partition", Takes::Value, "NAME", "Slurm's partition"},
     {"--account", Takes::Value, "NAME", "Slurm's account"},
     {"--qos", Takes::Value, "NAME", "Slurm's quality of service"},

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cli/ignore.h"
 #include "io/file.h"
+#include "model/reference.h"
 
 namespace berth::cli {
 namespace {
@@ -26,8 +27,19 @@ Result<IgnoreRules> read_rules(const std::string& folder) {
   return IgnoreRules::parse("");
 }
 
+/// Before anything is sent: the server would refuse it half way.
+Status check_name(const std::string& path) {
+  const Result<std::string> checked = model::checked_blob_path(path);
+  if (checked) return Done{};
+  return fail(Code::InvalidArgument,
+              fmt::format("{}: no file of that name can be sent; rename it, or leave it out by "
+                          ".amlignore",
+                          checked.error().message));
+}
+
 Result<Snapshot> snapshot_of_file(const fs::path& path) {
   std::error_code failed;
+  TRY(check_name(path.filename().string()));
   const std::uint64_t size = fs::file_size(path, failed);
   if (failed) return fail(Code::InvalidArgument, fmt::format("cannot read '{}'", path.string()));
   return Snapshot{
@@ -107,6 +119,7 @@ Result<Snapshot> take_snapshot(const std::string& path, const SnapshotLimits& li
     const bool is_state = std::ranges::any_of(
         state, [&](const std::string& folder) { return entry.path.starts_with(folder); });
     if (is_state || rules.leaves_out(entry.path)) continue;
+    TRY(check_name(entry.path));
     snapshot.files.push_back(
         {.path = entry.path, .source = path + "/" + entry.path, .size = entry.size});
     snapshot.bytes += entry.size;

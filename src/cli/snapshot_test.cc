@@ -117,5 +117,21 @@ TEST(ContentHash, IsThatOfAlgorithm202208) {
   EXPECT_EQ(*content_hash(*snapshot), to_hex(sha256("3#A/x.py#1#b.txt#2#c#0abb")));
 }
 
+TEST(Snapshot, AFileThatNoBlobCanBeNamedAfterIsNamedBeforeAnythingIsSent) {
+  for (const char* name : {"a\\b", "a\nb", "a\xff"}) {
+    const TestingFolder folder;
+    folder.write(name, "x");
+
+    const auto snapshot = take_snapshot(folder.path(), {}, [](std::string_view) {});
+
+    ASSERT_FALSE(snapshot) << name;
+    EXPECT_NE(snapshot.error().message.find("rename it"), std::string::npos)
+        << snapshot.error().message;
+
+    folder.write(".amlignore", "a*\n");
+    EXPECT_EQ(paths_of(folder), Paths{".amlignore"});
+  }
+}
+
 }  // namespace
 }  // namespace berth::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/submit.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/digest.h"
@@ -8,13 +9,15 @@
 #include "base/text.h"
 #include "cli/git.h"
 #include "cli/upload.h"
+#include "model/reference_scope.h"
 #include "wire/arm/resource.h"
 
 namespace berth::cli {
 namespace {
 
 /// An upload's failure with the place in the file that asked for it.
-Result<std::string> placed(Result<std::string> uploaded, const wire::yaml::LocalPath& path) {
+template <typename T>
+Result<T> placed(Result<T> uploaded, const wire::yaml::LocalPath& path) {
   if (uploaded) return uploaded;
   Error error = uploaded.error();
   const std::string place = wire::yaml::to_string(path.mark);
@@ -88,6 +91,7 @@ Status complete(Context& context, wire::yaml::JobFile& file, const std::string& 
     return fail(Code::InvalidArgument,
                 fmt::format("'{}' cannot be the name of a job", job.key.name));
   }
+  TRY(placed(model::check_workspace(context.client.workspace(), file.compute.path), file.compute));
   if (file.code_path) {
     job.spec.code_id =
         TRY(placed(upload_code(context, file.code_path->path, code_limits), *file.code_path));
@@ -107,6 +111,13 @@ Result<Submitted> submit(Context& context, const model::Job& job) {
       context.client.workspace_path("/jobs/" + job.key.name), wire::arm::job_body(job)))));
   for (const std::string& warning : submitted.job.warnings) context.console.warning(warning);
   return submitted;
+}
+
+void warn_of_news(const Console& console, const model::Job& before, const model::Job& now) {
+  for (const std::string& warning : now.warnings) {
+    const bool is_known = std::ranges::find(before.warnings, warning) != before.warnings.end();
+    if (!is_known) console.warning(warning);
+  }
 }
 
 int exit_status(const model::Job& job) {

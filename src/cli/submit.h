@@ -38,6 +38,9 @@ Result<Submitted> submit(Context& context, const model::Job& job);
 /// An experiment's name from that of the folder in which the job is submitted.
 std::string experiment_of(const std::string& directory);
 
+/// What has come to be known of the job since: files that are kept under other names, say.
+void warn_of_news(const Console& console, const model::Job& before, const model::Job& now);
+
 /// Exit status for a job that is over: its own; 128 + n after signal n; 1 when it failed otherwise.
 int exit_status(const model::Job& job);
 

@@ -5,6 +5,7 @@
 
 #include "cli/testing_folder.h"
 #include "cli/testing_server.h"
+#include "io/temporary_directory.h"
 
 namespace berth::cli {
 namespace {
@@ -101,11 +102,12 @@ TEST_F(TransferTest, WritesWhatItGets) {
 
 TEST_F(TransferTest, NeverWritesOutsideItsFolder) {
   server.on_loop([&] { return blobs.content["/b"] = "bytes"; });
-  ASSERT_EQ(symlink("/tmp", (folder.path() + "/link").c_str()), 0);
+  const io::TemporaryDirectory elsewhere;
+  ASSERT_EQ(symlink(elsewhere.path().c_str(), (folder.path() + "/link").c_str()), 0);
 
   EXPECT_FALSE(download({{.url = server.url() + "/b", .path = "../escaped"}}));
   EXPECT_FALSE(download({{.url = server.url() + "/b", .path = "link/escaped"}}));
-  EXPECT_FALSE(std::filesystem::exists("/tmp/escaped"));
+  EXPECT_FALSE(std::filesystem::exists(elsewhere / "escaped"));
 }
 
 TEST_F(TransferTest, SaysWhyADownloadFailed) {

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/given.h"
+#include "cli/secret_output.h"
 
 namespace berth::cli {
 namespace {
@@ -58,9 +59,13 @@ Result<int> show_user(Context& context) {
 Result<int> delete_user(Context& context) {
   const std::string path = TRY(path_of(context));
   const std::string name = context.arguments.get("name");
+  const bool cancels = context.arguments.has("cancel-jobs");
+  const bool keeps = context.arguments.has("keep-jobs");
+  if (cancels && keeps)
+    return wrong_usage(context, "--cancel-jobs and --keep-jobs exclude each other");
   if (!TRY(is_certain(context, fmt::format("delete user '{}' and their tokens?", name)))) return 1;
   TRY(context.client.get(path));
-  TRY(context.client.remove(path));
+  TRY(context.client.remove(path + (cancels ? "?jobs=cancel" : keeps ? "?jobs=keep" : "")));
   return 0;
 }
 
@@ -96,6 +101,20 @@ Result<json::object> token_request(const Context& context) {
   return body;
 }
 
+/// The secret goes into the file and nowhere else.
+Status keep(SecretFile& file, json::object& made, const std::string& id) {
+  const json::value* token = made.if_contains("token");
+  if (token == nullptr || !token->is_string()) {
+    return fail(Code::Internal, "the server's answer holds no token");
+  }
+  const Status kept = file.keep(token->get_string());
+  made.erase("token");
+  if (kept) return Done{};
+  return fail(kept.error().code,
+              fmt::format("{}; the token is lost: 'berth token revoke {}' ends it",
+                          kept.error().message, id));
+}
+
 /// The id is ours, so that a request that has to be repeated makes one token and not two.
 Result<int> create_token(Context& context) {
   const std::string user = context.arguments.get("user");
@@ -104,8 +123,18 @@ Result<int> create_token(Context& context) {
   if (!body) return wrong_usage(context, body.error().message);
   const std::string id = context.arguments.get("id", random_hex(8));
   TRY(check_name(id, "token"));
-  const json::object made =
+  std::optional<SecretFile> file;
+  const std::string path = context.place.absolute(context.arguments.get("file"));
+  if (context.arguments.has("file")) file = TRY(SecretFile::make(path));
+  json::object made =
       TRY(context.client.put(fmt::format("{}/{}/tokens/{}", kUsers, user, id), *body));
+  if (file) {
+    TRY(keep(*file, made, id));
+    TRY(context.print({.value = made, .columns = kTokenColumns}));
+    context.console.note(fmt::format("the token is in {}; 'berth token revoke' ends it", path));
+    return 0;
+  }
+  protect_output(context.console);
   TRY(context.print({.value = made, .columns = kNewTokenColumns}));
   context.console.note("the token is shown this once; 'berth token revoke' ends it");
   return 0;
@@ -132,13 +161,19 @@ constexpr Flag kName = {"-n,--name,NAME", Takes::Value, "NAME", "the user", true
 constexpr Flag kNameOnly[] = {kName};
 constexpr Flag kCreateFlags[] = {kName,
                                  {"--display-name", Takes::Value, "TEXT", "what lists show"}};
-constexpr Flag kDeleteFlags[] = {kName, {"-y,--yes", Takes::Nothing, "", "do not ask"}};
+constexpr Flag kDeleteFlags[] = {
+    kName,
+    {"-y,--yes", Takes::Nothing, "", "do not ask"},
+    {"--cancel-jobs", Takes::Nothing, "", "cancel their jobs that are not over"},
+    {"--keep-jobs", Takes::Nothing, "", "let their jobs that are not over go on"},
+};
 constexpr Flag kTokenFlags[] = {
     {"-u,--user,USER", Takes::Value, "NAME", "whose it is", true},
     {"-n,--name", Takes::Value, "TEXT", "what it is for"},
     {"--expires-in", Takes::Value, "TIME", "how long it is good for: 30d, 12h, 15m (90d)"},
     {"--expires-at", Takes::Value, "TIME", "until when: 2027-01-31T00:00:00Z"},
     {"--only-workspace", Takes::Value, "NAME", "good for this workspace only"},
+    {"--file", Takes::Value, "PATH", "write the token there, for you alone (0600), and print none"},
     {"--id", Takes::Value, "ID", "give this token a new secret; the old one ends at once"},
 };
 constexpr Flag kTokenListFlags[] = {{"-u,--user", Takes::Value, "NAME", "only this user's"}};
@@ -167,8 +202,10 @@ constexpr Command kCommands[] = {
      .run = show_user},
     {.words = "user delete",
      .summary = "Delete a user with their tokens and roles",
-     .details = "What they do is cut off at once. Their jobs and data stay.",
-     .examples = "",
+     .details =
+         R"(What they do is cut off at once. Their data and the jobs that are over stay. When some of their jobs
+are not over, say what becomes of them: cancelled, with tokens that are dead at once, or left to go on.)",
+     .examples = "  berth user delete ana --cancel-jobs",
      .flags = kDeleteFlags,
      .run = delete_user},
     {.words = "token create",
@@ -177,7 +214,7 @@ constexpr Command kCommands[] = {
          R"(Whoever holds it is that user. It is stored as a hash only. Its holder sets BERTH_TOKEN, or
 --token-file, and away from this machine BERTH_URL and BERTH_CA (a copy of ca.pem) as well.)",
      .examples = R"(  berth token create --user ana --expires-in 30d
-  berth token create --user ci --only-workspace team --query token -o tsv > ci.token)",
+  berth token create --user ci --only-workspace team --file ci.token)",
      .flags = kTokenFlags,
      .run = create_token},
     {.words = "token list",

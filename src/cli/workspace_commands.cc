@@ -17,6 +17,8 @@ constexpr Column kSummary[] = {{"Name", "name"},
                                {"Description", "description"},
                                {"Location", "location"},
                                {"Tags", "tags"},
+                               {"Retention", "retention"},
+                               {"Job access", "job_access"},
                                {"MLflow", "mlflow_tracking_uri"},
                                {"Id", "id"}};
 
@@ -39,6 +41,10 @@ json::object text_map(const std::map<std::string, std::string>& map) {
   return object;
 }
 
+std::string access_word(const model::Workspace& workspace) {
+  return to_lower(boost::describe::enum_to_string(workspace.job_access, ""));
+}
+
 Result<int> create(Context& context) {
   Document document = TRY(load_document(context));
   if (context.arguments.has("name")) set_text(document.root, "name", context.arguments.get("name"));
@@ -47,6 +53,9 @@ Result<int> create(Context& context) {
   }
   for (const char* key : {"description", "location"}) {
     if (context.arguments.has(key)) set_text(document.root, key, context.arguments.get(key));
+  }
+  if (context.arguments.has("job-access")) {
+    set_text(document.root, "job_access", context.arguments.get("job-access"));
   }
   TRY(set_tags(document.root, context.arguments.all("tags")));
   if (document.root.find("name") == nullptr) {
@@ -61,7 +70,8 @@ Result<int> create(Context& context) {
                                                     {"tags", text_map(workspace.tags)},
                                                     {"properties",
                                                      {{"friendlyName", workspace.display_name},
-                                                      {"description", workspace.description}}}})));
+                                                      {"description", workspace.description},
+                                                      {"jobAccess", access_word(workspace)}}}})));
 }
 
 Result<int> list(Context& context) {
@@ -90,9 +100,11 @@ Status edit(const Context& context, json::object& resource) {
   json::object& properties = resource.at("properties").as_object();
   const Node root = TRY(edited(context, {{"description", properties["description"]},
                                          {"display_name", properties["friendlyName"]},
+                                         {"job_access", properties["jobAccess"]},
                                          {"tags", resource["tags"]}}));
   for (const auto& [key, arm] :
-       {std::pair("description", "description"), std::pair("display_name", "friendlyName")}) {
+       {std::pair("description", "description"), std::pair("display_name", "friendlyName"),
+        std::pair("job_access", "jobAccess")}) {
     const Node* found = root.find(key);
     const bool is_there = found != nullptr && found->kind != Node::Kind::Null;
     properties[arm] = is_there ? TRY(as_text(*found, key)) : std::string();
@@ -102,7 +114,8 @@ Status edit(const Context& context, json::object& resource) {
   return Done{};
 }
 
-/// Description, display name and tags; the rest of the resource goes back as it came.
+/// Description, display name, tags and what jobs reach; the rest of the resource goes back as it
+/// came.
 Result<int> update(Context& context) {
   const std::string path = TRY(path_of(context));
   json::object resource = TRY(context.client.get(path));
@@ -112,6 +125,9 @@ Result<int> update(Context& context) {
   }
   if (context.arguments.has("display-name")) {
     properties["friendlyName"] = context.arguments.get("display-name");
+  }
+  if (context.arguments.has("job-access")) {
+    properties["jobAccess"] = context.arguments.get("job-access");
   }
   wire::yaml::Node tags;
   TRY(set_tags(tags, context.arguments.all("tags")));
@@ -137,6 +153,10 @@ constexpr Flag kDescription = {"--description", Takes::Value, "TEXT", "what it i
 constexpr Flag kDisplayName = {"--display-name", Takes::Value, "TEXT", "what lists show"};
 constexpr Flag kTags = {"--tags", Takes::Several, "key=value", "its tags"};
 
+constexpr Flag kJobAccess = {"--job-access", Takes::Value, "own|read|write",
+                             "what the token of a job reaches: its own (default), reading the rest "
+                             "of the workspace, or changing it"};
+
 constexpr Flag kCreateFlags[] = {
     {"-f,--file", Takes::Value, "FILE", "its YAML file"},
     kName,
@@ -144,6 +164,7 @@ constexpr Flag kCreateFlags[] = {
     kDescription,
     {"-l,--location", Takes::Value, "TEXT", "recorded only"},
     kTags,
+    kJobAccess,
     {"--set", Takes::Several, "a.b=c", "change a key of the file"},
     {"--no-wait", Takes::Nothing, "", "accepted; it is there at once"},
     {"--kind", Takes::Value, "KIND", "accepted"},
@@ -172,6 +193,7 @@ constexpr Flag kUpdateFlags[] = {
     kDisplayName,
     kDescription,
     kTags,
+    kJobAccess,
     kEditSet,
     kEditAdd,
     kEditRemove,
@@ -211,9 +233,12 @@ constexpr Command kCommands[] = {
      .flags = kShowFlags,
      .run = show},
     {.words = "workspace update",
-     .summary = "Change display name, description or tags of a workspace",
-     .details = "",
-     .examples = "",
+     .summary = "Change display name, description, tags or job access of a workspace",
+     .details =
+         R"(--job-access says how far the token that every job has in its environment reaches. own: the job's own
+run, its children, its inputs and outputs, and what it makes. read: it also reads the experiments, runs
+and models of the workspace. write: it also logs to other runs and moves aliases and stages.)",
+     .examples = "  berth workspace update -n default --job-access read",
      .flags = kUpdateFlags,
      .run = update},
     {.words = "workspace delete",

@@ -26,7 +26,9 @@ constexpr std::string_view kDataScientist[] = {
     "Microsoft.MachineLearningServices/locations/*/read",
     "Berth/sites/read",
     "Berth/nodes/read",
-    "Berth/usage/read"};
+    "Berth/usage/read",
+    "Berth/storage/read",
+    "Berth/secrets/*"};
 constexpr std::string_view kNotForDataScientists[] = {
     "Microsoft.MachineLearningServices/workspaces/delete",
     "Microsoft.MachineLearningServices/workspaces/write",

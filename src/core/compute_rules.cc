@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "base/text.h"
+#include "core/expression.h"
+#include "model/secret.h"
 
 namespace berth::core {
 namespace {
@@ -247,6 +249,14 @@ Status check_site(const Site& site, const Site* existing) {
     return wrong("slurm", fmt::format("site '{}' is this machine; partition, account and the like "
                                       "belong to a site with the provider 'slurm'",
                                       site.name));
+  }
+  for (const auto& [name, value] : site.job_environment) {
+    const bool is_right = model::is_variable_name(name) && !is_reserved_variable(name) &&
+                          value.find('\0') == std::string::npos;
+    if (is_right) continue;
+    return wrong("job_environment", fmt::format("'{}' cannot be a variable of a site's jobs: it is "
+                                                "set by Berth, or not a name or text",
+                                                to_valid_utf8(name)));
   }
   TRY(check_amount(site.capacity.nodes, "nodes", kMostNodes));
   TRY(check_amount(site.capacity.cores, "cores", kMostCores));

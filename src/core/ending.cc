@@ -13,6 +13,7 @@ namespace {
 
 using model::Ending;
 using model::JobStatus;
+using model::went_well;
 
 std::string or_else(const std::string& message, const char* otherwise) {
   return message.empty() ? otherwise : message;
@@ -63,8 +64,27 @@ Verdict judge_memory(const model::Outcome& outcome) {
   return {.error = {{"OutOfMemory", std::move(message)}}};
 }
 
-bool went_well(const model::Outcome& outcome) {
-  return outcome.ending == Ending::Exited && outcome.exit_code == 0;
+std::string how_it_ended(const model::Outcome& outcome) {
+  std::string text;
+  if (outcome.ending == Ending::Signaled) {
+    text = fmt::format("the command was ended by signal {}", signal_text(outcome.signal));
+  } else if (outcome.exit_code != 0 || outcome.message.empty()) {
+    text = fmt::format("the command exited with code {}", outcome.exit_code);
+  }
+  const char* const between = text.empty() || outcome.message.empty() ? "" : "; ";
+  return text + between + outcome.message;
+}
+
+/// What the command itself ended by, or what it made and nobody had room for.
+bool may_be_for_lack_of_room(const model::Outcome& outcome) {
+  return !outcome.disk_full.empty() &&
+         (outcome.ending == Ending::Exited || outcome.ending == Ending::Signaled ||
+          outcome.ending == Ending::Undelivered);
+}
+
+Verdict judge_full_disk(const model::Outcome& outcome) {
+  return {.error = {{"DiskFull",
+                     fmt::format("{} was full; {}", outcome.disk_full, how_it_ended(outcome))}}};
 }
 
 /// What a member did by itself, or had done to it by the machine.
@@ -129,6 +149,7 @@ std::vector<model::NodeId> members_to_stop(const model::Job& job) {
 }
 
 Verdict judge(const model::Job& job, const model::Outcome& outcome) {
+  if (may_be_for_lack_of_room(outcome)) return judge_full_disk(outcome);
   switch (outcome.ending) {
     case Ending::Exited: return judge_exit(outcome);
     case Ending::Signaled:

@@ -63,6 +63,29 @@ TEST(Ending, AnExitWithZeroIsNoError) {
   EXPECT_FALSE(verdict.error);
 }
 
+TEST(Ending, AJobThatFoundNoRoomFailsForThat) {
+  for (const model::Outcome& outcome :
+       {model::Outcome{.exit_code = 1, .disk_full = "the disk of its node"},
+        model::Outcome{.exit_code = 0, .disk_full = "the disk of its node"},
+        model::Outcome{
+            .ending = Ending::Signaled, .signal = 15, .disk_full = "the disk of its node"},
+        model::Outcome{.ending = Ending::Undelivered, .disk_full = "the disk of its node"}}) {
+    const Verdict verdict = judge({}, outcome);
+
+    EXPECT_EQ(verdict.status, JobStatus::Failed);
+    ASSERT_TRUE(verdict.error);
+    EXPECT_EQ(verdict.error->code, "DiskFull");
+    EXPECT_TRUE(verdict.error->message.starts_with("the disk of its node was full; "));
+  }
+}
+
+TEST(Ending, ACancelledJobThatFoundNoRoomIsCanceled) {
+  const Verdict verdict =
+      judge({.cancel_requested = true}, {.ending = Ending::Stopped, .disk_full = "the disk"});
+
+  EXPECT_EQ(verdict.status, JobStatus::Canceled);
+}
+
 TEST(Ending, ACanceledJobThatIsLostIsCanceled) {
   const Verdict verdict = judge({.cancel_requested = true}, {.ending = Ending::Lost});
   EXPECT_EQ(verdict.status, JobStatus::Canceled);

@@ -99,6 +99,15 @@ void end(State& state, model::Job& job, const model::Outcome& outcome, WallTime 
   job.modified_at = at;
 }
 
+/// Each once: attempts and members often have the same to say.
+void move_notes(model::Outcome& outcome, model::Job& job) {
+  for (std::string& note : std::exchange(outcome.notes, {})) {
+    if (std::ranges::find(job.warnings, note) == job.warnings.end()) {
+      job.warnings.push_back(std::move(note));
+    }
+  }
+}
+
 std::string reason_of_requeue(const model::Job& job) {
   for (const model::Member& member : job.members) {
     if (member.outcome && member.outcome->ending == model::Ending::Lost) {
@@ -117,6 +126,7 @@ void end_member(State& state, model::Job& job, const model::NodeId& node,
   member->outcome = outcome;
   member->ended_at = at;
   job.modified_at = at;
+  move_notes(*member->outcome, job);
   touched.jobs.insert(job.key);
   const bool all_ended = std::ranges::all_of(
       job.members, [](const model::Member& each) { return each.outcome.has_value(); });

@@ -238,6 +238,8 @@ struct NodeDetached {
 struct NodeLeaseExtended {
   model::NodeId node{};
   WallTime until{};
+  Duration until_since_boot{};  ///< The same by since_boot() …
+  std::string boot{};           ///< … of this start of the server's machine.
 };
 /// It is to go; until it is dismissed it may be recalled.
 struct NodeToldToLeave {

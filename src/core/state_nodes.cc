@@ -129,6 +129,8 @@ Touched on(State& state, const NodeJoined& event) {
     changed.start_error.clear();
     changed.note.clear();
     changed.lease_until.reset();
+    changed.lease_until_since_boot.reset();
+    changed.lease_boot.clear();
   });
   model::Compute* compute = find_compute(state, node->target);
   if (compute != nullptr && !compute->start_error.empty()) {
@@ -167,6 +169,8 @@ Touched on(State& state, const NodeLeaseExtended& event) {
   model::Node* node = find(state, event.node);
   if (node == nullptr) return {};
   node->lease_until = event.until;
+  node->lease_until_since_boot = event.until_since_boot;
+  node->lease_boot = event.boot;
   return {.nodes = {event.node}};
 }
 

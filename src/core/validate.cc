@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "core/distribution.h"
+#include "core/docker_limits.h"
 #include "core/expression.h"
 #include "core/state.h"
 #include "model/reference.h"
@@ -49,24 +50,13 @@ tl::unexpected<Error> wrong(std::string target, std::string message) {
   return fail(Code::InvalidArgument, std::move(message), std::move(target));
 }
 
-bool is_letter(char letter) {
-  return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || letter == '_';
-}
-
-/// [A-Za-z_][A-Za-z0-9_]*
-bool is_identifier(std::string_view name) {
-  return !name.empty() && is_letter(name.front()) &&
-         std::all_of(name.begin(), name.end(), [](char letter) {
-           return is_letter(letter) || (letter >= '0' && letter <= '9');
-         });
-}
-
 bool holds_nul(std::string_view text) { return text.find('\0') != std::string_view::npos; }
 
 /// Identifiers joined by dots, which Azure reads as groups of parameters.
 Status check_name(const std::string& kind, const std::string& name) {
   const auto parts = split(name, '.');
-  if (name.size() <= kLongestName && std::all_of(parts.begin(), parts.end(), is_identifier)) {
+  if (name.size() <= kLongestName &&
+      std::all_of(parts.begin(), parts.end(), model::is_variable_name)) {
     return Done{};
   }
   return wrong(kind, fmt::format("'{}' cannot name one of the {}: use letters, digits and '_', not "
@@ -148,7 +138,7 @@ Status check_output(const std::string& name, const model::JobOutput& output) {
 
 Status check_variables(const model::JobSpec& spec) {
   for (const auto& [name, value] : spec.environment_variables) {
-    if (!is_identifier(name)) {
+    if (!model::is_variable_name(name)) {
       return wrong("environment_variables",
                    fmt::format("'{}' cannot name an environment variable: use letters, digits and "
                                "'_', not starting with a digit",
@@ -156,6 +146,22 @@ Status check_variables(const model::JobSpec& spec) {
     }
     if (holds_nul(value)) {
       return wrong("environment_variables." + name, "the value holds a NUL character");
+    }
+  }
+  return Done{};
+}
+
+/// Which there are is for the server to say.
+Status check_secrets(const model::JobSpec& spec) {
+  const std::string target = fmt::format("properties.{}", model::kSecretsProperty);
+  for (const auto& [variable, secret] : spec.secrets) {
+    if (is_reserved_variable(variable)) {
+      return wrong(target, fmt::format("'{}' is set by Berth; a secret cannot go there", variable));
+    }
+    if (spec.environment_variables.contains(variable)) {
+      return wrong(target, fmt::format("'{}' is both an environment variable of the job and a "
+                                       "secret",
+                                       variable));
     }
   }
   return Done{};
@@ -215,6 +221,7 @@ Status check_limits(const model::JobSpec& spec) {
                                                 "of them a control character",
                                                 kLongestName));
   }
+  TRY(docker_limits(spec.resources));
   return Done{};
 }
 
@@ -275,6 +282,7 @@ Result<std::vector<std::string>> validate(const model::JobSpec& spec,
   TRY(check_command(spec));
   TRY(check_data(spec));
   TRY(check_variables(spec));
+  TRY(check_secrets(spec));
   TRY(check_compute(spec, choices));
   TRY(read_distribution(spec));
   TRY(check_limits(spec));

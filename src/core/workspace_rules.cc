@@ -40,6 +40,7 @@ Result<Workspace> changed_workspace(const Workspace& existing, Workspace asked) 
   asked.resource_group = existing.resource_group;
   asked.name = existing.name;
   asked.location = existing.location;
+  asked.retention = existing.retention;
   asked.created_at = existing.created_at;
   return asked;
 }

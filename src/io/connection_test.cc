@@ -78,5 +78,70 @@ TEST_F(ConnectionTableTest, OneWhoseGuardSaysNoIsCut) {
   EXPECT_FALSE(all[10]);
 }
 
+// ---- Who goes when there is no room ------------------------------------------------------------
+
+class Guest final : public Connection {
+ public:
+  Guest(ConnectionTable& table, std::string address) : Connection(table, std::move(address)) {}
+
+  void expire() override {}
+  void finish_soon() override {}
+  void cut() override { is_cut = true; }
+  bool is_idle() const override { return idle; }
+
+  bool is_cut = false;
+  bool idle = true;
+};
+
+class FullTable : public testing::Test {
+ protected:
+  Guest& arrive(const std::string& address, const std::string& caller = {}) {
+    Guest& guest = *guests.emplace_back(std::make_unique<Guest>(table, address));
+    if (!caller.empty()) guest.set_caller(caller);
+    return guest;
+  }
+
+  ConnectionTable table{1ms};
+  std::vector<std::unique_ptr<Guest>> guests;
+};
+
+TEST_F(FullTable, WithRoomNobodyGoes) {
+  arrive("a");
+
+  const auto made = table.make_room("a", {.all = 2, .of_strangers = 2});
+
+  EXPECT_TRUE(made.is_there);
+  EXPECT_EQ(made.closed_from, "");
+}
+
+TEST_F(FullTable, OneThatGoesIsNotCountedAndDoesNotGoTwice) {
+  Guest& first = arrive("a");
+  Guest& second = arrive("b");
+
+  EXPECT_EQ(table.make_room("c", {.all = 2, .of_strangers = 2}).closed_from, "a");
+  EXPECT_TRUE(first.is_cut);
+  EXPECT_EQ(table.make_room("c", {.all = 2, .of_strangers = 2}).closed_from, "");
+  arrive("c");
+  EXPECT_EQ(table.make_room("c", {.all = 2, .of_strangers = 2}).closed_from, "b");
+  EXPECT_TRUE(second.is_cut);
+}
+
+TEST_F(FullTable, WhenAllAreKnownAndBusyTheNewOneDoesNotComeIn) {
+  arrive("a", "ana").idle = false;
+  arrive("a", "ana").idle = false;
+
+  EXPECT_FALSE(table.make_room("b", {.all = 2, .of_strangers = 2}).is_there);
+}
+
+TEST_F(FullTable, OnesThatAreAlwaysKeptAreNeverChosen) {
+  Guest& kept = arrive("");
+  Guest& stranger = arrive("a");
+
+  table.make_room("a", {.all = 2, .of_strangers = 2});
+
+  EXPECT_TRUE(stranger.is_cut);
+  EXPECT_FALSE(kept.is_cut);
+}
+
 }  // namespace
 }  // namespace berth::io

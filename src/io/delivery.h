@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/caught.h"
 #include "io/offload.h"
 #include "io/stream.h"
 
@@ -84,7 +85,10 @@ template <typename T>
 Delivery<T> start_blocking(Offload& offload, std::function<T()> work) {
   Delivery<T> delivery;
   offload.run([deliver = delivery.sender(), work = std::move(work)]() -> Offload::Continuation {
-    auto result = std::make_shared<T>(work());
+    std::shared_ptr<T> result;
+    const Status done = caught("work off the loop", [&] { result = std::make_shared<T>(work()); });
+    // Without a result it is dropped, which must happen on the loop as well.
+    if (!done) return [deliver] {};
     return [deliver, result] { deliver(std::move(*result)); };
   });
   return delivery;

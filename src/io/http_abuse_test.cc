@@ -105,7 +105,7 @@ TEST(HttpAbuse, AClientStillSendingGetsTheRefusalNotAReset) {
 }
 
 TEST(HttpAbuse, ASlowHeadIsTimedOut) {
-  RunningServer server({.head_timeout = 40ms});
+  RunningServer server({.head_timeout = 1s});  // What comes after it is not answered.
   RawClient client(server.port);
 
   EXPECT_EQ(client.ask("GET / HTTP/1.1\r\nHo").status, 408);
@@ -164,15 +164,141 @@ TEST(HttpAbuse, AClientThatNeverReadsIsCutOff) {
   server.drain(1h).wait();
 }
 
-TEST(HttpAbuse, ConnectionsOverTheCapAreClosedAtOnce) {
-  RunningServer server({.connections = 1});
-  RawClient first(server.port);
-  EXPECT_EQ(first.ask(get("/hello")).status, 200);
+// ---- More connections than there may be --------------------------------------------------------
 
+/// Waits until the server has taken in all that have connected.
+void await_connections(RunningServer& server, std::size_t count) {
+  const TimePoint hangs_at = SystemClock{}.now().mono + 1min;
+  for (std::size_t open = 0; open < count && SystemClock{}.now().mono < hangs_at;) {
+    server.on_loop([&] { open = server.server->connections(); });
+  }
+}
+
+TEST(HttpAbuse, OfManySilentConnectionsTheOldestGoesForANewOne) {
+  RunningServer server({.connections = 4});
+  std::vector<std::unique_ptr<RawClient>> silent;
+  for (std::size_t count = 1; count <= 4; ++count) {
+    silent.push_back(std::make_unique<RawClient>(server.port));
+    await_connections(server, count);
+  }
+
+  RawClient late(server.port);
+
+  EXPECT_EQ(late.ask(get("/hello")).status, 200);
+  EXPECT_TRUE(silent[0]->is_closed());
+  EXPECT_EQ(silent[1]->ask(get("/hello")).status, 200);
+}
+
+TEST(HttpAbuse, WhoHasSentAHeadStaysLongerThanWhoHasNot) {
+  RunningServer server({.connections = 2});
+  RawClient heard(server.port);
+  EXPECT_EQ(heard.ask(get("/hello")).status, 200);
+  RawClient silent(server.port);
+  await_connections(server, 2);
+
+  RawClient late(server.port);
+
+  EXPECT_EQ(late.ask(get("/hello")).status, 200);
+  EXPECT_TRUE(silent.is_closed());
+  EXPECT_EQ(heard.ask(get("/hello")).status, 200);
+}
+
+TEST(HttpAbuse, WhoHasShownWhoTheyAreStaysWhateverStrangersDo) {
+  RunningServer server({.connections = 3});
+  RawClient known(server.port);
+  EXPECT_EQ(known.ask(get_as("ana", "/hello")).status, 200);
+
+  std::vector<std::unique_ptr<RawClient>> strangers;
+  for (int i = 0; i < 20; ++i) {
+    strangers.push_back(std::make_unique<RawClient>(server.port));
+    if (i % 2 == 0) strangers.back()->ask(get("/hello"));
+  }
+
+  EXPECT_EQ(known.ask(get_as("ana", "/hello")).status, 200);
+  RawClient other(server.port);
+  EXPECT_EQ(other.ask(get_as("ben", "/hello")).status, 200);
+}
+
+TEST(HttpAbuse, AnAddressHasItsShareOfConnectionsThatShowNothing) {
+  RunningServer server({.connections = 6, .connections_of_strangers = 3});
+  RawClient elsewhere;
+  elsewhere.come_from("127.0.0.2");
+  elsewhere.connect(server.port);
+  await_connections(server, 1);
+
+  std::vector<std::unique_ptr<RawClient>> flood;
+  for (int i = 0; i < 20; ++i) flood.push_back(std::make_unique<RawClient>(server.port));
+  EXPECT_EQ(flood.back()->ask(get("/hello")).status, 200);
+
+  EXPECT_EQ(elsewhere.ask(get("/hello")).status, 200) << "it said nothing for the longest time";
+  EXPECT_TRUE(flood[0]->is_closed());
+}
+
+TEST(HttpAbuse, WhoHasTheMostConnectionsGivesOneUpWhenAllAreKnown) {
+  RunningServer server({.connections = 4});
+  std::vector<std::unique_ptr<RawClient>> greedy;
+  for (int i = 0; i < 3; ++i) {
+    greedy.push_back(std::make_unique<RawClient>(server.port));
+    EXPECT_EQ(greedy.back()->ask(get_as("ana", "/hello")).status, 200);
+  }
+  RawClient modest(server.port);
+  EXPECT_EQ(modest.ask(get_as("ben", "/hello")).status, 200);
+
+  RawClient late(server.port);
+
+  EXPECT_EQ(late.ask(get_as("eve", "/hello")).status, 200);
+  EXPECT_TRUE(greedy[0]->is_closed());
+  EXPECT_EQ(modest.ask(get_as("ben", "/hello")).status, 200);
+}
+
+// ---- More bytes than there may be --------------------------------------------------------------
+
+TEST(HttpAbuse, WhoDoesNotReadTheirAnswersGetsNoMoreOfThem) {
+  RunningServer server({.held_bytes = 40u << 20});
+  server.handler.large = 16u << 20;
+  std::vector<std::unique_ptr<RawClient>> lazy;
+  for (int i = 0; i < 2; ++i) {
+    lazy.push_back(std::make_unique<RawClient>());
+    lazy.back()->take_little();
+    lazy.back()->connect(server.port);
+    lazy.back()->send(get_as("ana", "/large"));
+  }
+  for (int requests = 0; requests < 2;) server.on_loop([&] { requests = server.handler.requests; });
+
+  RawClient more(server.port);
+  const auto refused = more.ask(get_as("ana", "/large"));
+
+  EXPECT_EQ(refused.status, 429) << "it would be 48 MiB";
+  EXPECT_EQ(header(refused.headers, "Retry-After"), "1");
+  EXPECT_EQ(more.ask(get_as("ana", "/hello")).status, 200) << "small answers cost nothing";
+  EXPECT_EQ(RawClient(server.port).ask(get_as("ben", "/large")).status, 200);
+  EXPECT_EQ(lazy[0]->receive().status, 200);
+  EXPECT_EQ(lazy[1]->receive().status, 200);
+  EXPECT_EQ(more.ask(get_as("ana", "/large")).status, 200) << "they have been read";
+}
+
+TEST(HttpAbuse, BodiesOfOneCallerTakeNoMoreThanTheirShareOfMemory) {
+  RunningServer server({.held_bytes = 4u << 20});
+  const std::string head =
+      "POST /echo HTTP/1.1\r\nHost: h\r\nX-Caller: ana\r\nContent-Length: 3000001\r\n\r\n";
+  RawClient first(server.port);
+  first.send(head + std::string(3'000'000, 'x'));
   RawClient second(server.port);
 
-  EXPECT_TRUE(second.is_closed());
-  EXPECT_EQ(first.ask(get("/hello")).status, 200);
+  const auto refused = second.ask(head + std::string(3'000'000, 'x'));
+
+  // Which of the two came too late is not for us to say.
+  EXPECT_TRUE(refused.status == 429 || first.receive().status == 429);
+}
+
+TEST(HttpAbuse, AFaultInAHandlerIsTheRequestsAlone) {
+  RunningServer server;
+  for (const char* path : {"/bad", "/bad-head"}) {
+    RawClient client(server.port);
+
+    EXPECT_EQ(client.ask(get(path)).status, 500) << path;
+    EXPECT_EQ(client.ask(get("/hello")).status, 200) << path;
+  }
 }
 
 TEST(HttpAbuse, PlainHttpIsRefusedOffLoopback) {

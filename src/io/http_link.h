@@ -12,7 +12,8 @@ namespace berth::io {
 /// A session's socket as the connection table sees it.
 class HttpLink final : public Connection {
  public:
-  HttpLink(ConnectionTable& table, TcpSocket& socket) : Connection(table), socket_(&socket) {}
+  HttpLink(ConnectionTable& table, TcpSocket& socket, std::string address)
+      : Connection(table, std::move(address)), socket_(&socket) {}
 
   /// The socket was moved: into a TLS stream, for example. Null: it is somebody else's now.
   void follow(TcpSocket* socket) { socket_ = socket; }
@@ -29,6 +30,7 @@ class HttpLink final : public Connection {
     boost::system::error_code ignored;
     if (socket_ != nullptr) socket_->cancel(ignored);
   }
+  bool is_idle() const override { return idle_; }
   void finish_soon() override {
     if (idle_) cut();
   }

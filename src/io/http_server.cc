@@ -13,6 +13,7 @@
 
 #include "base/log.h"
 #include "io/http_session.h"
+#include "io/peer.h"
 #include "io/stream.h"
 
 namespace berth::io {
@@ -21,6 +22,8 @@ namespace {
 using asio::ip::tcp;
 using boost::system::error_code;
 using Acceptor = asio::basic_socket_acceptor<tcp, Executor>;
+
+constexpr Duration kBetweenWarnings = std::chrono::seconds(10);
 
 /// Fine enough to keep the shortest limit to within a quarter, coarse enough to cost nothing.
 Duration tick_for(const HttpLimits& limits) {
@@ -42,6 +45,7 @@ struct HttpServer::State {
   static Awaitable<void> tick(std::shared_ptr<State> state);
   Status listen(const std::string& text, std::uint16_t at_port);
   void serve(const std::shared_ptr<State>& self, TcpSocket socket);
+  bool make_room_for(const std::string& address);
   void stop_accepting();
   void close();
 
@@ -52,6 +56,8 @@ struct HttpServer::State {
   Timer back_off;
   std::uint16_t port = 0;
   bool ticking = false;
+  std::uint64_t turned_out = 0;  ///< To make room.
+  TimePoint told_at{};
 };
 
 Awaitable<void> HttpServer::State::accept_all(std::shared_ptr<State> state, Acceptor& acceptor) {
@@ -71,8 +77,29 @@ Awaitable<void> HttpServer::State::accept_all(std::shared_ptr<State> state, Acce
   }
 }
 
+/// False: all that is there is better known than a newcomer.
+bool HttpServer::State::make_room_for(const std::string& address) {
+  const HttpLimits& limits = context->options.limits;
+  const auto made = context->connections.make_room(
+      address, {.all = limits.connections, .of_strangers = limits.connections_of_strangers});
+  if (made.is_there && made.closed_from.empty()) return true;
+  ++turned_out;
+  const TimePoint now = SystemClock{}.now().mono;
+  if (turned_out == 1 || now - told_at >= kBetweenWarnings) {
+    told_at = now;
+    log::warning(
+        "too many connections ({} open, at most {}, {} of strangers from one address): closed {}; "
+        "{} closed so far",
+        context->connections.size(), limits.connections, limits.connections_of_strangers,
+        made.is_there ? fmt::format("the oldest that can go, of {}", made.closed_from)
+                      : fmt::format("the newest, of {}", address),
+        turned_out);
+  }
+  return made.is_there;
+}
+
 void HttpServer::State::serve(const std::shared_ptr<State>& self, TcpSocket socket) {
-  if (context->connections.size() >= context->options.limits.connections) return;
+  if (!make_room_for(peer_address(socket))) return;
   error_code ignored;
   socket.set_option(tcp::no_delay(true), ignored);
   asio::co_spawn(loop.context(), serve_connection(context, std::move(socket)), asio::detached);
@@ -106,11 +133,13 @@ void HttpServer::State::close() {
 HttpServer::HttpServer(Loop& loop, Offload& disk, HttpHandler& handler, HttpServerOptions options,
                        std::shared_ptr<const ServerTls> tls) {
   const Duration tick = tick_for(options.limits);
+  const std::size_t held = options.limits.held_bytes;
   state_ = std::make_shared<State>(loop, SessionContext{.disk = disk,
                                                         .handler = handler,
                                                         .options = std::move(options),
                                                         .tls = std::move(tls),
-                                                        .connections = ConnectionTable(tick)});
+                                                        .connections = ConnectionTable(tick),
+                                                        .held = HeldBytes(held)});
 }
 
 HttpServer::~HttpServer() { state_->close(); }
@@ -154,6 +183,8 @@ Status HttpServer::listen() {
 }
 
 std::uint16_t HttpServer::port() const { return state_->port; }
+
+std::size_t HttpServer::connections() const { return state_->context->connections.size(); }
 
 void HttpServer::recheck() { state_->context->connections.recheck(); }
 

@@ -17,24 +17,34 @@
 
 namespace berth::io {
 
+/// Who asks, as far as the application knows.
+struct Caller {
+  std::string name{};       ///< Empty: a stranger, who is counted by address.
+  bool only_reads = false;  ///< Nothing is lost when it is told to come again.
+};
+
 /// What becomes of a request, decided on its head alone, before any of its body is read.
 struct ReadBody {
   std::uint64_t limit = 0;  ///< A larger body is answered 413.
   /// Asked at every recheck() until the answer has left: once it says no, the connection is cut.
   std::function<bool()> is_still_allowed{};
+  Caller caller{};
 };
 struct SpoolBody {
   std::uint64_t limit = 0;
   std::function<bool()> is_still_allowed{};
   bool with_md5 = true;  ///< Twice the work of SHA-256, which is always there.
+  Caller caller{};
 };
 /// Answer at once. A body, if there is one, is not read; the connection then ends with the answer.
 struct Refuse {
   Reply reply{};
+  Caller caller{};
 };
 /// Upgrade to a WebSocket; the callback takes it over.
 struct Upgrade {
   std::function<void(std::shared_ptr<WebSocket>)> accept;
+  Caller caller{};
 };
 using Admission = std::variant<ReadBody, SpoolBody, Refuse, Upgrade>;
 
@@ -54,7 +64,11 @@ struct HttpLimits {
   Duration head_timeout = std::chrono::seconds(15);   ///< To send a whole head.
   Duration idle_timeout = std::chrono::seconds(75);   ///< Between requests of one connection.
   Duration stall_timeout = std::chrono::seconds(30);  ///< No byte of a body moved, either way.
-  std::size_t connections = 4096;                     ///< More are accepted and closed at once.
+  std::size_t connections = 4096;  ///< For one more another must go: ConnectionTable::make_room.
+  std::size_t connections_of_strangers = 1024;  ///< Of one address.
+  /// Of one caller, in bodies that come in and answers that have not left. Over it, who only reads
+  /// is told to come again.
+  std::size_t held_bytes = 64u << 20;
 };
 
 struct HttpServerOptions {
@@ -78,6 +92,7 @@ class HttpServer {
 
   Status listen();
   std::uint16_t port() const;  ///< The real one, after listen().
+  std::size_t connections() const;
 
   /// Cuts the connections whose requests are not allowed any more.
   void recheck();

@@ -27,11 +27,14 @@ namespace berth::io {
 class PathHandler final : public HttpHandler {
  public:
   Admission admit(const RequestHead& head) override {
+    Caller caller{.name = std::string(header(head.headers, "X-Caller")),
+                  .only_reads = head.method == "GET"};
     if (head.path == "/refused") return Refuse{{.status = 401, .body = "no"}};
     if (head.path == "/spool") return SpoolBody{64u << 20};
     if (head.path == "/ten-bytes") return ReadBody{10};
-    if (head.path == "/socket") return Upgrade{on_socket};
-    return ReadBody{16u << 20};
+    if (head.path == "/socket") return Upgrade{on_socket, std::move(caller)};
+    if (head.path == "/bad-head") (void)std::string().at(1);
+    return ReadBody{16u << 20, {}, std::move(caller)};
   }
 
   void handle(Request request, Respond respond) override {
@@ -39,12 +42,15 @@ class PathHandler final : public HttpHandler {
     const std::string& path = request.head.path;
     if (path == "/later") return waiting.push_back(std::move(respond));
     if (path == "/dropped") return;
+    if (path == "/bad") (void)std::string().at(1);
     respond(reply_to(request));
   }
 
   Reply reply_to(Request& request) {
     const std::string& path = request.head.path;
     if (path == "/hello") return {.body = "hello", .head_length = head_length};
+    if (path == "/large") return {.body = std::string(large, 'x')};
+    if (path == "/host") return {.body = std::string(header(request.head.headers, "Host"))};
     if (path == "/echo") return {.content_type = "text/plain", .body = std::move(request.body)};
     if (path == "/count") return {.body = std::to_string(request.body.size())};
     if (path == "/files") return {.files = files};
@@ -68,6 +74,7 @@ class PathHandler final : public HttpHandler {
   Headers headers{};
   std::optional<std::uint64_t> head_length{};
   std::function<void(std::shared_ptr<WebSocket>)> on_socket{};
+  std::size_t large = 0;
   int requests = 0;
 };
 
@@ -140,6 +147,20 @@ class RawClient {
   }
   explicit RawClient(std::uint16_t port) : RawClient() { connect(port); }
 
+  /// As another machine would seem to, on loopback.
+  void come_from(const std::string& host) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    CHECK(::inet_pton(AF_INET, host.c_str(), &address.sin_addr) == 1, "not an address");
+    CHECK(::bind(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0,
+          "cannot come from there");
+  }
+  /// Takes little at a time, so that what it does not read stays with the server.
+  void take_little() {
+    const int bytes = 4096;
+    ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+  }
+
   void connect(std::uint16_t port, const std::string& host = "127.0.0.1") {
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -208,6 +229,10 @@ class RawClient {
 
 inline std::string get(std::string_view path) {
   return fmt::format("GET {} HTTP/1.1\r\nHost: h\r\n\r\n", path);
+}
+
+inline std::string get_as(std::string_view caller, std::string_view path) {
+  return fmt::format("GET {} HTTP/1.1\r\nHost: h\r\nX-Caller: {}\r\n\r\n", path, caller);
 }
 
 inline std::string post(std::string_view path, std::string_view body) {

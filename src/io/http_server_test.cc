@@ -290,5 +290,18 @@ TEST(HttpServer, AChunkedBodyMayArriveByteByByte) {
   }
 }
 
+TEST(HttpServer, TheTargetsOwnHostGoesBeforeTheHeader) {
+  RunningServer server;
+  RawClient client(server.port);
+
+  EXPECT_EQ(client.ask("GET http://other:81/host?q=1 HTTP/1.1\r\nHost: h\r\n\r\n").body,
+            "other:81");
+  EXPECT_EQ(client.ask("GET /host HTTP/1.1\r\nHost: h\r\n\r\n").body, "h");
+  EXPECT_EQ(client.ask("GET HTTPS://H:1?q HTTP/1.1\r\nHost: h\r\n\r\n").body,
+            "GET / ? q  tls=false");
+  EXPECT_EQ(RawClient(server.port).ask("GET http:///host HTTP/1.1\r\nHost: h\r\n\r\n").status, 400);
+  EXPECT_EQ(RawClient(server.port).ask("GET ftp://h/host HTTP/1.1\r\nHost: h\r\n\r\n").status, 400);
+}
+
 }  // namespace
 }  // namespace berth::io

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http/empty_body.hpp>
@@ -11,12 +12,14 @@
 #include <string>
 #include <utility>
 
+#include "base/caught.h"
 #include "base/log.h"
 #include "io/body_spool.h"
 #include "io/delivery.h"
 #include "io/file_pieces.h"
 #include "io/http_link.h"
 #include "io/input_buffer.h"
+#include "io/peer.h"
 #include "io/request_parser.h"
 #include "io/websocket_stream.h"
 
@@ -32,6 +35,8 @@ constexpr std::size_t kSpoolPieceBytes = 256 * 1024;
 /// Bodies up to this size are sent in one buffer with the head: one TLS record, one segment.
 constexpr std::size_t kMergedBodyBytes = 16 * 1024;
 constexpr auto kLinger = std::chrono::seconds(5);
+/// One piece that is written, and the next that is read meanwhile.
+constexpr std::size_t kFileBytesAhead = 512 * 1024;
 constexpr std::size_t kLingerBytes = 64u << 20;
 
 /// Keeps an accepted WebSocket in the server's table, so that draining closes it too.
@@ -53,13 +58,16 @@ struct WebSocketCompanion {
   WebSocketLink link;
 };
 
-std::string peer_name(const TcpSocket& socket) {
-  error_code error;
-  const auto endpoint = socket.remote_endpoint(error);
-  if (error) return "unknown";
-  const std::string address = endpoint.address().to_string();
-  if (endpoint.address().is_v6()) return fmt::format("[{}]:{}", address, endpoint.port());
-  return fmt::format("{}:{}", address, endpoint.port());
+/// The caller holds too much already. Azure's clients and MLflow's try again by themselves; those
+/// that move files know only the 503 of Azure's stores.
+Reply come_again(bool moves_file) {
+  constexpr std::string_view kWhy =
+      "too many bytes of yours are on their way: read the answers that you asked for, then try "
+      "again";
+  Reply reply =
+      moves_file ? error_reply(503, "ServerBusy", kWhy) : error_reply(429, "TooManyRequests", kWhy);
+  reply.headers = {{"Retry-After", "1"}};
+  return reply;
 }
 
 /// One connection's requests, one after the other. Member coroutines that return bool say whether
@@ -68,7 +76,11 @@ template <typename Stream>
 class Session {
  public:
   Session(std::shared_ptr<SessionContext> context, Stream& stream, HttpLink& link, std::string peer)
-      : context_(std::move(context)), stream_(stream), link_(link), peer_(std::move(peer)) {}
+      : context_(std::move(context)),
+        stream_(stream),
+        link_(link),
+        peer_(std::move(peer)),
+        held_(context_->held) {}
 
   Awaitable<void> run();
   Awaitable<void> refuse_plain();
@@ -79,6 +91,8 @@ class Session {
   const HttpLimits& limits() const { return context_->options.limits; }
 
   Awaitable<bool> serve_one();
+  Admission admit();
+  void note_caller(const Admission& admission);
   Awaitable<bool> read_head();
   bool parse_head();
   void take_head();
@@ -99,6 +113,8 @@ class Session {
   Stream& stream_;
   HttpLink& link_;
   std::string peer_;
+  HeldBytes::Part held_;
+  bool only_reads_ = false;  ///< The caller: see Caller.
   InputBuffer input_{};
   std::optional<RequestParser> parser_{};
   ReplyFraming framing_{};
@@ -126,10 +142,13 @@ Awaitable<bool> Session<Stream>::serve_one() {
   parser_.emplace(limits().header_bytes);
   framing_ = {};
   link_.set_guard(nullptr);
+  held_.set(0);
   if (!co_await read_head()) co_return false;
   if (context_->closed) co_return false;
+  link_.set_heard();
   take_head();
-  Admission admission = context_->handler.admit(parser_->head());
+  Admission admission = admit();
+  note_caller(admission);
   if (Refuse* refuse = std::get_if<Refuse>(&admission)) {
     if (parser_->is_done()) co_return co_await write_reply(std::move(refuse->reply));
     co_return co_await answer_unread(std::move(refuse->reply));
@@ -149,8 +168,32 @@ Awaitable<bool> Session<Stream>::serve_one() {
   Request request;
   if (!co_await read_body(admission, request)) co_return false;
   request.head = std::move(parser_->head());
+  if (only_reads_ && context_->held.is_full(held_.caller())) {
+    co_return co_await write_reply(come_again(false));
+  }
   Reply reply = co_await ask_handler(std::move(request));
+  const bool fits = held_.set(reply.files.empty() ? reply.body.size() : kFileBytesAhead);
+  if (!fits && only_reads_) reply = come_again(!reply.files.empty());
   co_return co_await write_reply(std::move(reply));
+}
+
+template <typename Stream>
+Admission Session<Stream>::admit() {
+  std::optional<Admission> admission;
+  const auto what = [&] { return fmt::format("the request of {}", peer_); };
+  const Status done = caught(what, [&] { admission = context_->handler.admit(parser_->head()); });
+  if (done) return *std::move(admission);
+  return Refuse{error_reply(500, "InternalServerError", done.error().message)};
+}
+
+/// Whose the connection is from now on, and on whose account its bytes are.
+template <typename Stream>
+void Session<Stream>::note_caller(const Admission& admission) {
+  const Caller& caller =
+      std::visit([](const auto& admitted) -> const Caller& { return admitted.caller; }, admission);
+  if (!caller.name.empty()) link_.set_caller(caller.name);
+  held_.set_caller(caller.name.empty() ? link_.address() : caller.name);
+  only_reads_ = caller.only_reads;
 }
 
 /// False when the connection ends, with or without an answer.
@@ -253,6 +296,9 @@ Awaitable<bool> Session<Stream>::read_piece(std::string& into, std::size_t enoug
           error_reply(413, "RequestEntityTooLarge",
                       fmt::format("the body is larger than the {} bytes allowed here", limit)));
     }
+    if (!held_.set(into.size())) {
+      co_return co_await answer_unread(come_again(enough == kSpoolPieceBytes));
+    }
     if (parser_->is_done() || into.size() >= enough) co_return true;
     if (input_.data().size() >= kBodyBufferBytes) {
       co_return co_await answer_unread(
@@ -274,8 +320,10 @@ Awaitable<Reply> Session<Stream>::ask_handler(Request request) {
   link_.when_cut([delivery]() mutable { delivery.abandon(); });
   std::optional<Reply> reply;
   if (!context_->closed) {
-    context_->handler.handle(std::move(request), delivery.sender());
-    reply = co_await delivery.wait();
+    const auto what = [&] { return fmt::format("the request of {}", peer_); };
+    const Status begun =
+        caught(what, [&] { context_->handler.handle(std::move(request), delivery.sender()); });
+    if (begun) reply = co_await delivery.wait();
   }
   link_.when_cut(nullptr);
   if (!reply) co_return error_reply(500, "InternalServerError", "the request was not answered");
@@ -424,25 +472,11 @@ Awaitable<void> serve_tls(std::shared_ptr<SessionContext> context, TcpSocket soc
   link.follow(nullptr);
 }
 
-/// An address of this machine that no other can use, also when written as IPv6 of a v4 listener.
-bool is_loopback(const asio::ip::address& address) {
-  if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return address.is_loopback();
-  return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).is_loopback();
-}
-
-/// Nobody can listen in between.
-bool is_plain_allowed(const TcpSocket& socket) {
-  boost::system::error_code unknown;
-  const auto ours = socket.local_endpoint(unknown).address();
-  const auto theirs = socket.remote_endpoint(unknown).address();
-  return !unknown && is_loopback(ours) && is_loopback(theirs);
-}
-
 }  // namespace
 
 Awaitable<void> serve_connection(std::shared_ptr<SessionContext> context, TcpSocket socket) {
   constexpr unsigned char kTlsHandshake = 0x16;
-  HttpLink link(context->connections, socket);
+  HttpLink link(context->connections, socket, peer_address(socket));
   link.set_deadline(context->options.limits.head_timeout);
   std::string peer = peer_name(socket);
   const bool plain_allowed = is_plain_allowed(socket);

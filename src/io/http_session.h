@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "io/connection.h"
+#include "io/held_bytes.h"
 #include "io/http_server.h"
 #include "io/reply_text.h"
 #include "io/stream.h"
@@ -17,6 +18,7 @@ struct SessionContext {
   HttpServerOptions options;
   std::shared_ptr<const ServerTls> tls;
   ConnectionTable connections;
+  HeldBytes held;
   DateText date{};
   bool draining = false;
   bool closed = false;  ///< The server is gone, and perhaps its handler: do not call it.

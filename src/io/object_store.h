@@ -3,11 +3,15 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "io/file.h"
+#include "io/object_use.h"
 
 namespace berth::io {
 
@@ -21,11 +25,32 @@ class ObjectStore {
   static Result<ObjectStore> open(const std::string& directory);
 
   /// Takes in a synced file. Same content twice is one object. Only a rename, which is durable
-  /// after sync().
+  /// after sync(). From then on it is in use, until need() says which rows name it: call that in
+  /// the same turn of the loop, or hold the object until then.
   Status adopt(TemporaryFile file, const std::string& sha256_hex) const;
   /// Returns at once when nothing was adopted since the last one; otherwise blocks, and is meant
   /// for the store's writer thread.
   Status sync(const std::string& sha256_hex) const;
+
+  /// For as long as they are held, these objects are in use: rows that name them are on their way
+  /// to the disk.
+  std::shared_ptr<void> need(std::vector<std::string> names) const;
+
+  // Taking away what nothing names. One sweep at a time: begin, find out which objects the rows
+  // name, remove the others, end. What comes into use meanwhile is noted and stays.
+
+  void begin_sweep() const { use_->begin_sweep(); }
+  void end_sweep() const { use_->end_sweep(); }
+  struct Removed {
+    bool is_removed = false;  ///< False: it is in use, or not there.
+    std::uint64_t size = 0;
+  };
+  /// Only if nobody has it in use. `is_trial`: only tells. Blocks for as long as the file system
+  /// takes; nobody who adopts an object waits for that.
+  Result<Removed> remove_unused(const std::string& sha256_hex, bool is_trial) const;
+  /// Calls back with the name of everything that is in the directory. `is_object` is false for
+  /// other files: what an upload was writing when a server died.
+  Status list(const std::function<void(std::string_view name, bool is_object)>& visit) const;
 
   Result<std::shared_ptr<const Descriptor>> open_object(const std::string& sha256_hex) const;
   std::string path_of(const std::string& sha256_hex) const;
@@ -40,6 +65,7 @@ class ObjectStore {
 
   std::string directory_{};
   std::shared_ptr<Renames> renames_ = std::make_shared<Renames>();
+  std::shared_ptr<ObjectUse> use_ = std::make_shared<ObjectUse>();
 };
 
 }  // namespace berth::io

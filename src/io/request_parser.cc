@@ -12,13 +12,22 @@ namespace http = boost::beast::http;
 
 std::string_view view(boost::beast::string_view text) { return {text.data(), text.size()}; }
 
-/// The path and query of "/a?b" and of "http://host/a?b"; clients behind a proxy send the latter.
-void split_target(std::string_view target, RequestHead& head) {
+/// Takes "http://host" off "http://host/a?b", as clients behind a proxy send it, and gives it back;
+/// nothing when the target begins with its path.
+std::optional<std::string_view> take_authority(std::string_view& target) {
   const std::size_t scheme = target.find("://");
-  if (!target.starts_with('/') && scheme != std::string_view::npos) {
-    const std::size_t path = target.find_first_of("/?", scheme + 3);
-    target = path == std::string_view::npos ? "/" : target.substr(path);
-  }
+  if (target.starts_with('/') || scheme == std::string_view::npos) return std::nullopt;
+  const std::size_t path = target.find_first_of("/?#", scheme + 3);
+  const std::string_view authority = target.substr(scheme + 3, path - scheme - 3);
+  const std::string_view protocol = target.substr(0, scheme);
+  target = path == std::string_view::npos ? "/" : target.substr(path);
+  const bool is_ours =
+      equals_ignoring_case(protocol, "http") || equals_ignoring_case(protocol, "https");
+  return is_ours ? authority : std::string_view();
+}
+
+/// The path and query of "/a?b".
+void split_target(std::string_view target, RequestHead& head) {
   target = target.substr(0, target.find('#'));
   const std::size_t mark = target.find('?');
   head.path = target.substr(0, mark);
@@ -61,7 +70,9 @@ void RequestParser::on_request_impl(http::verb, string_view method, string_view 
   is_http11_ = version == 11;
   head_bytes_ = method.size() + target.size() + 12;
   if (head_bytes_ > header_limit_) error = http::error::header_limit;
-  split_target(view(target), head_);
+  std::string_view rest = view(target);
+  if (const auto authority = take_authority(rest)) authority_ = *authority;
+  split_target(rest, head_);
   head_.headers.reserve(12);
 }
 
@@ -92,7 +103,15 @@ void RequestParser::on_field_impl(http::field field, string_view name, string_vi
 void RequestParser::on_header_impl(error_code& error) {
   head_done_ = true;
   check_head();
+  if (authority_) replace_host();
   if (failure_) error = http::error::bad_value;  // Any will do: it only stops the parser.
+}
+
+/// RFC 9112, 3.2.2: what the target says goes, whatever the header says.
+void RequestParser::replace_host() {
+  std::erase_if(head_.headers,
+                [](const auto& entry) { return equals_ignoring_case(entry.first, "Host"); });
+  head_.headers.emplace_back("Host", *authority_);
 }
 
 void RequestParser::check_head() {
@@ -100,6 +119,9 @@ void RequestParser::check_head() {
     failure_ = {400, "BadRequest", "the only transfer coding understood is 'chunked', in HTTP/1.1"};
   } else if (hosts_ > 1 || (is_http11_ && hosts_ == 0)) {
     failure_ = {400, "BadRequest", "a request needs exactly one Host header"};
+  } else if (authority_ && authority_->empty()) {
+    failure_ = {400, "BadRequest",
+                "a request's target is a path, or an address with http or https"};
   } else if (has_other_expectation_) {
     failure_ = {417, "ExpectationFailed", "the only expectation understood is '100-continue'"};
   }

@@ -46,6 +46,7 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
 
   void fail(error_code error);
   void check_head();
+  void replace_host();
 
   void on_request_impl(boost::beast::http::verb verb, string_view method, string_view target,
                        int version, error_code& error) override;
@@ -62,6 +63,7 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
 
   RequestHead head_{};
   std::optional<BadRequest> failure_{};
+  std::optional<std::string> authority_{};  ///< Of a target that names one.
   std::string* body_ = nullptr;
   std::uint64_t body_bytes_ = 0;
   std::size_t head_bytes_ = 0;

@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "base/caught.h"
 #include "io/stream.h"
 #include "io/websocket.h"
 
@@ -108,8 +109,13 @@ class StreamWebSocket final : public WebSocket,
         co_return;
       }
       std::string message(static_cast<const char*>(buffer.data().data()), size);
-      if (self->callbacks_.on_message) {
+      if (!self->callbacks_.on_message) continue;
+      const Status taken = caught("a message of a WebSocket", [&] {
         self->callbacks_.on_message(std::move(message), self->channel_.got_binary());
+      });
+      if (!taken) {
+        self->finish(taken.error().message);
+        co_return;
       }
     }
   }

@@ -12,7 +12,9 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "model/access.h"
 #include "model/node.h"
+#include "model/secret.h"
 #include "model/workspace.h"
 
 namespace berth::model {
@@ -114,6 +116,7 @@ struct JobSpec {
   std::string compute{};         ///< Name of the target; empty means the workspace's default.
   std::string experiment_name = "Default";
   std::map<std::string, std::string> environment_variables{};
+  SecretVariables secrets{};  ///< Their names; the values are looked up for each attempt.
   std::map<std::string, JobInput> inputs{};
   std::map<std::string, JobOutput> outputs{};
   std::optional<std::chrono::seconds> timeout{};
@@ -131,9 +134,9 @@ struct JobSpec {
 };
 BOOST_DESCRIBE_STRUCT(JobSpec, (),
                       (type, command, code_id, environment_id, compute, experiment_name,
-                       environment_variables, inputs, outputs, timeout, resources, priority,
-                       job_tier, distribution, identity, notification, services, component_id,
-                       parent_job_name))
+                       environment_variables, secrets, inputs, outputs, timeout, resources,
+                       priority, job_tier, distribution, identity, notification, services,
+                       component_id, parent_job_name))
 
 /// How one attempt ended, as the node saw it.
 enum class Ending {
@@ -154,10 +157,19 @@ struct Outcome {
   int exit_code = 0;
   int signal = 0;
   std::string message{};  ///< For people, when the ending needs more words.
+  /// Which disk had no room left, when that is why it did not go well: "the disk of its node (…)".
+  /// Beside the ending and not one of them, so that an older server still understands the rest.
+  std::string disk_full{};
+  std::vector<std::string> notes{};  ///< What its user should know besides; become warnings.
 
   friend bool operator==(const Outcome&, const Outcome&) = default;
 };
-BOOST_DESCRIBE_STRUCT(Outcome, (), (ending, exit_code, signal, message))
+BOOST_DESCRIBE_STRUCT(Outcome, (), (ending, exit_code, signal, message, disk_full, notes))
+
+/// It ended by itself and did all of its work.
+inline bool went_well(const Outcome& outcome) {
+  return outcome.ending == Ending::Exited && outcome.exit_code == 0 && outcome.disk_full.empty();
+}
 
 /// ARM's error object of a job that failed: {code, message}.
 struct JobError {
@@ -202,6 +214,7 @@ struct Job {
   std::optional<JobError> error{};
   std::vector<std::string> warnings{};
   std::string created_by{};
+  UserId created_by_user{};   ///< Empty: the owner, or nobody knows. Names are used again.
   std::string code_digest{};  ///< Of the code as it was when the job was submitted; may be empty.
   WallTime created_at{};
   WallTime modified_at{};
@@ -212,7 +225,7 @@ BOOST_DESCRIBE_STRUCT(Job, (),
                       (key, sequence, spec, display_name, description, tags, properties,
                        is_archived, status, attempt, fence, members, cancel_requested, is_yielding,
                        requeues, requeue_reason, placed_at, outcome, error, warnings, created_by,
-                       code_digest, created_at, modified_at, started_at, ended_at))
+                       created_by_user, code_digest, created_at, modified_at, started_at, ended_at))
 
 /// Has nodes, from its placement to its end.
 inline bool holds_nodes(const Job& job) { return !job.members.empty(); }

@@ -25,7 +25,7 @@ double mib_in(std::string_view unit) {
 }  // namespace
 
 Result<std::int64_t> memory_mib_from(std::string_view text) {
-  constexpr double kMost = 1e15;
+  constexpr double kMost = 0x1p43;  // So that it fits as bytes, too.
   const std::string_view all = trim(text);
   double number = 0;
   const auto [end, failed] = std::from_chars(all.data(), all.data() + all.size(), number);

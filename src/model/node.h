@@ -48,10 +48,15 @@ struct Node {
   std::optional<WallTime> joined_at{};    ///< For the first time.
   std::optional<WallTime> ends_at{};      ///< When its site takes it back (Slurm's time limit).
   std::optional<WallTime> lease_until{};  ///< A lease that outlasts this server's good-bye.
+  /// The same by a clock that does not jump, which counts only as long as this machine is not
+  /// started anew: since_boot() then, and which start that was.
+  std::optional<Duration> lease_until_since_boot{};
+  std::string lease_boot{};
 };
 BOOST_DESCRIBE_STRUCT(Node, (),
                       (id, sequence, target, site, status, slots, ahead, cores, memory_mib, gpus,
                        price_per_hour, work_root, address, is_dismissed, start_failures,
-                       start_error, note, requested_at, joined_at, ends_at, lease_until))
+                       start_error, note, requested_at, joined_at, ends_at, lease_until,
+                       lease_until_since_boot, lease_boot))
 
 }  // namespace berth::model

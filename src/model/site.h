@@ -4,6 +4,7 @@
 #include <boost/describe.hpp>
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -54,8 +55,10 @@ struct Site {
   SiteCapacity capacity{};
   SlurmSettings slurm{};
   std::string server_url{};  ///< Where nodes reach the server; empty: its own address.
+  std::map<std::string, std::string> job_environment{};  ///< Of all its jobs, below their own.
   WallTime created_at{};
 };
-BOOST_DESCRIBE_STRUCT(Site, (), (name, provider, capacity, slurm, server_url, created_at))
+BOOST_DESCRIBE_STRUCT(Site, (),
+                      (name, provider, capacity, slurm, server_url, job_environment, created_at))
 
 }  // namespace berth::model

@@ -51,11 +51,14 @@ struct TemplateDeployment {
   std::string error{};
   WallTime created_at{};
   WallTime modified_at{};
+  // A step during which the server ends twice is not tried a third time.
+  int resumed_at = 0;  ///< How many resources were done when a server last went on with it.
+  int resumed = 0;     ///< How many servers went on there.
 };
 BOOST_DESCRIBE_STRUCT(TemplateDeployment, (),
                       (id, subscription, resource_group, name, tags, state, definition, parameters,
                        sealed, fingerprint, maker, outputs, error_code, error, created_at,
-                       modified_at))
+                       modified_at, resumed_at, resumed))
 
 /// What became of one resource of it.
 struct DeploymentOperation {

@@ -31,6 +31,7 @@ struct Experiment {
   bool is_deleted = false;
   WallTime created_at{};
   WallTime updated_at{};
+  std::int64_t made_by = 0;  ///< The sequence of the job that made it; 0: no job did.
   TagMap tags{};
 };
 
@@ -55,6 +56,7 @@ struct Run {
   bool is_deleted = false;
   bool is_job = false;
   std::string artifact_location{};  ///< Its experiment's.
+  std::int64_t made_by = 0;  ///< The sequence of the job whose token made it; 0: no job's did.
 };
 
 /// One point of a metric. A value may be infinite, or not a number.
@@ -116,6 +118,7 @@ struct LoggedModel {
   WallTime created_at{};
   WallTime updated_at{};
   std::string artifact_location{};  ///< Its experiment's.
+  std::int64_t made_by = 0;         ///< The sequence of the job whose token made it; or 0.
   TagMap params{};
   TagMap tags{};
   std::vector<Metric> metrics{};

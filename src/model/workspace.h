@@ -3,7 +3,9 @@
 
 #include <boost/describe.hpp>
 #include <boost/json.hpp>
+#include <chrono>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "base/clock.h"
@@ -19,6 +21,27 @@ inline constexpr const char* kDefaultSubscription = "00000000-0000-0000-0000-000
 inline constexpr const char* kDefaultResourceGroup = "berth";
 inline constexpr const char* kDefaultWorkspace = "default";
 
+/// What the token of a job reaches in its workspace. Each includes the one before.
+enum class JobAccess {
+  Own,    ///< Its own run, its children, its inputs and outputs, and what it makes.
+  Read,   ///< It reads all experiments, runs and models.
+  Write,  ///< It also logs to runs of others, and changes models.
+};
+BOOST_DESCRIBE_ENUM(JobAccess, Own, Read, Write)
+
+/// How long what is over is kept, from a job's end on. What is not given is kept for ever.
+struct Retention {
+  std::optional<std::chrono::seconds> keep_jobs{};    ///< Then the job goes with all it left.
+  std::optional<std::chrono::seconds> keep_failed{};  ///< The same, for failed and canceled ones.
+  std::optional<std::chrono::seconds> keep_logs{};    ///< Then its logs go, and the job stays.
+
+  friend bool operator==(const Retention&, const Retention&) = default;
+};
+BOOST_DESCRIBE_STRUCT(Retention, (), (keep_jobs, keep_failed, keep_logs))
+
+/// A job with this tag is never deleted by a retention rule, unless its value is "false".
+inline constexpr const char* kKeepTag = "berth.keep";
+
 /// Owns everything below it; its people share it.
 struct Workspace {
   WorkspaceId id{};
@@ -29,12 +52,14 @@ struct Workspace {
   std::string display_name{};
   std::string description{};
   std::map<std::string, std::string> tags{};
+  JobAccess job_access = JobAccess::Own;
   boost::json::object recorded{};  ///< ARM properties we keep and show but do not act on.
+  Retention retention{};
   WallTime created_at{};
 };
 BOOST_DESCRIBE_STRUCT(Workspace, (),
                       (id, subscription, resource_group, name, location, display_name, description,
-                       tags, recorded, created_at))
+                       tags, job_access, recorded, retention, created_at))
 
 /// "/subscriptions/…/workspaces/<name>": the ARM id, and the start of the id of all it owns.
 std::string arm_id(const Workspace& workspace);

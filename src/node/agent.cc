@@ -81,7 +81,8 @@ class Agent {
                             .slots = options_.slots,
                             .work_root = options_.work_root,
                             .address = options_.address,
-                            .ends_at = options_.ends_at};
+                            .ends_at = options_.ends_at,
+                            .is_leaving = is_withdrawn_};
     for (const auto& [ref, attempt] : attempts_) {
       if (!attempt->is_forgotten()) hello.attempts.push_back({ref, attempt->phase()});
     }
@@ -109,7 +110,7 @@ class Agent {
       if (!made) return end(made.error().message);  // Work that nobody could stop is not begun.
       lease_file_ = std::move(*made);
     }
-    note_lease();
+    (void)note_lease();
     beat();
   }
 
@@ -183,7 +184,8 @@ class Agent {
 
   void on(const wire::node::LeaseRenewed& message) {
     lease_.renewed(message, since_boot());
-    note_lease();
+    const bool is_unasked = message.heartbeat == 0;
+    if (note_lease() && is_unasked) channel_.send(wire::node::LeaseNoted{message.lease});
   }
 
   void on(const wire::node::Stop& message) {
@@ -208,10 +210,12 @@ class Agent {
     end_if_done();
   }
 
-  void note_lease() {
-    if (!lease_file_) return;
+  /// False: supervisors still go by the deadline before this one.
+  bool note_lease() {
+    if (!lease_file_) return true;
     const Status noted = lease_file_->set(lease_.deadline());
     if (!noted) log::error("{}", noted.error().message);
+    return noted.has_value();
   }
 
   void beat() {
@@ -269,9 +273,11 @@ class Agent {
   /// patience (Slurm's KillWait) to end and to be delivered.
   void told_to_end() {
     if (!options_.remote) return end("told to by a signal");
+    if (std::exchange(is_withdrawn_, true)) return;
     log::info("told to end by a signal");
-    is_withdrawn_ = true;
     leave_reason_ = "told to by a signal";
+    // First: what is over here must not be given to this node again.
+    channel_.send(wire::node::Leaving{kWithdrawn});
     return_waiting();
     for (const auto& [ref, attempt] : attempts_) attempt->withdraw(kWithdrawn);
     end_if_done();

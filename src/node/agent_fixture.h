@@ -71,7 +71,7 @@ class AgentTest : public testing::Test {
 
   template <typename Condition>
   [[nodiscard]] bool until(Condition is_so) {
-    const auto deadline = std::chrono::steady_clock::now() + 20s;
+    const auto deadline = std::chrono::steady_clock::now() + 120s;  // For hangs.
     while (!is_so()) {
       if (std::chrono::steady_clock::now() > deadline) return false;
       loop->context().run_one_for(50ms);

@@ -139,7 +139,8 @@ TEST_F(AgentRemoteTest, AnAgentThatIsEndingTakesNoMoreWork) {
       "sleep 0.01; done");
   ASSERT_TRUE(wait_for_file("ready"));
   ASSERT_EQ(::kill(agent, SIGTERM), 0);
-  ASSERT_TRUE(until([&] { return agent_log().find("told to end") != std::string::npos; }));
+  ASSERT_TRUE(until([&] { return !server->heard<wire::node::Leaving>().empty(); }));
+  EXPECT_TRUE(server->heard<Ended>().empty()) << "it must say first that it leaves";
   const AttemptRef first = launch.attempt;
 
   launch.attempt.attempt = 2;
@@ -164,7 +165,7 @@ TEST_F(AgentRemoteTest, WhatNobodyWillTakeDoesNotKeepAnAgentThatIsEnding) {
 
 TEST_F(AgentRemoteTest, WithoutAServerAndALeaseItEndsThoughResultsAreUnreported) {
   options.lonely_after = 100ms;
-  server->lease = 600ms;
+  server->lease = 1500ms;
   begin(kLoop);
 
   server.reset();

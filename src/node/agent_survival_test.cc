@@ -60,7 +60,7 @@ TEST_F(AgentTest, AJobThatEndedWithoutAnAgentIsDeliveredToFreshAddresses) {
   const auto shim = read_record<ShimRecord>(paths().shim);
   kill_agent();
   touch("go");
-  ASSERT_TRUE(io::wait_for_end(shim->process, 20s));
+  ASSERT_TRUE(io::wait_for_end(shim->process, 120s));
   replace_server();
 
   connect();
@@ -72,7 +72,26 @@ TEST_F(AgentTest, AJobThatEndedWithoutAnAgentIsDeliveredToFreshAddresses) {
   EXPECT_EQ(log(), "end\n");
 }
 
-TEST_F(AgentTest, RefusedSignaturesAreRenewedByDiallingAgain) {
+TEST_F(AgentTest, RefusedSignaturesAreRenewedWithoutHangingUp) {
+  launch.directories = {"wd/out"};
+  launch.deliveries = {{.source = "wd/out",
+                        .container_url = server->container_url(),
+                        .prefix = "out/",
+                        .what = "outputs"}};
+  connect();
+  server->refusals = {403};
+  send_launch("echo result > out/o");
+  ASSERT_TRUE(until([&] { return !server->heard<wire::node::Renew>().empty(); }));
+
+  server->say(launch);
+
+  EXPECT_TRUE(wait_for_end().delivery_errors.empty());
+  EXPECT_EQ(server->blobs["out/o"], "result\n");
+  EXPECT_EQ(server->heard<Hello>().size(), 1u);
+}
+
+/// It does not know what a Renew is.
+TEST_F(AgentTest, AnOlderServerRenewsSignaturesWhenItIsDialledAgain) {
   launch.directories = {"wd/out"};
   launch.deliveries = {{.source = "wd/out",
                         .container_url = server->container_url(),
@@ -215,6 +234,29 @@ TEST_F(AgentTest, AnAttemptThatHadNotBegunStartsOnceTheServerStillWantsIt) {
 
   EXPECT_EQ(wait_for_end().outcome.exit_code, 0);
   EXPECT_EQ(log(), "late\n");
+}
+
+TEST_F(AgentTest, ASecretIsOnNoDiskAndTheNextAgentHearsItAgain) {
+  launch.secrets = {{"HF_TOKEN", "hf_secret-value"}};
+  launch.waits_for_go = true;
+  connect();
+  send_launch("test ${#HF_TOKEN} = 15 && echo known");
+  ASSERT_TRUE(until([&] { return !server->heard<wire::node::Prepared>().empty(); }));
+  const auto record = io::read_file(paths().launch);
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->find("secret-value"), std::string::npos) << *record;
+  kill_agent();
+  replace_server();
+  start_agent();
+  connect();
+
+  server->say(launch);
+  ASSERT_TRUE(until([&] { return !server->heard<wire::node::Prepared>().empty(); }));
+  server->say(wire::node::Go{.attempt = launch.attempt});
+
+  EXPECT_EQ(wait_for_end().outcome, (model::Outcome{Ending::Exited, 0, 0, ""}));
+  EXPECT_EQ(log(), "known\n");
+  EXPECT_EQ(io::read_file(paths().launch)->find("secret-value"), std::string::npos);
 }
 
 TEST_F(AgentTest, ALargeLogArrivesWhole) {

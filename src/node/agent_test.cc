@@ -194,6 +194,50 @@ TEST_F(AgentTest, DeliveriesSayWhatIsMissingAndRespectOnlyOnSuccess) {
   EXPECT_FALSE(server->blobs.contains("logs/secret"));
 }
 
+TEST_F(AgentTest, FilesWithOddNamesAreKeptUnderOthersAndTold) {
+  launch.directories = {"wd/out"};
+  launch.deliveries = {{.source = "wd/out",
+                        .container_url = server->container_url(),
+                        .prefix = "out/",
+                        .what = "outputs/"}};
+
+  const Ended ended = run(
+      "cd out; echo 1 > 'a\\b'; echo 2 > $'c\\nd'; echo 3 > $'\\377'; echo 4 > fine; mkfifo pipe");
+
+  EXPECT_EQ(ended.outcome.exit_code, 0);
+  EXPECT_TRUE(ended.delivery_errors.empty());
+  EXPECT_EQ(
+      server->blobs,
+      (std::map<std::string, std::string>{
+          {"out/a%5Cb", "1\n"}, {"out/c%0Ad", "2\n"}, {"out/%FF", "3\n"}, {"out/fine", "4\n"}}));
+  std::vector<std::string> notes = ended.outcome.notes;
+  std::ranges::sort(notes);
+  EXPECT_EQ(notes, (std::vector<std::string>{
+                       "outputs/\\xff is kept as 'outputs/%FF'",
+                       "outputs/a\\\\b is kept as 'outputs/a%5Cb'",
+                       "outputs/c\\nd is kept as 'outputs/c%0Ad'",
+                       "outputs/pipe is not kept: it is not a file, or a link that leaves the "
+                       "folder"}));
+}
+
+TEST_F(AgentTest, AStopEndsWhatTheServerHasNoRoomFor) {
+  launch.directories = {"wd/out"};
+  launch.deliveries = {{.source = "wd/out",
+                        .container_url = server->container_url(),
+                        .prefix = "out/",
+                        .what = "outputs"}};
+  connect();
+  server->refusals = std::deque<int>(10'000, 507);
+  send_launch("echo big > out/o");
+  ASSERT_TRUE(until([&] { return server->requests > 1; }));
+
+  server->say(wire::node::Stop{launch.attempt});
+
+  const Ended ended = wait_for_end();
+  EXPECT_EQ(ended.outcome.ending, Ending::Stopped);
+  EXPECT_NE(ended.outcome.message.find("could not be kept"), std::string::npos);
+}
+
 TEST_F(AgentTest, AFailedCommandKeepsItsLogsButNotWhatNeedsSuccess) {
   const std::string url = server->container_url();
   launch.deliveries = {

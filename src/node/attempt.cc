@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/log.h"
-#include "node/deliver.h"
+#include "node/disk_room.h"
 #include "node/fetch.h"
 #include "node/lease.h"
 #include "node/leftovers.h"
@@ -27,12 +27,8 @@ namespace {
 constexpr Duration kLookAgain(20);
 constexpr Duration kOnItsWay(500);
 constexpr Duration kMoment(10);
-constexpr Duration kLongFinalizing = std::chrono::seconds(2);
+constexpr Duration kRenewing = std::chrono::seconds(2);
 constexpr int kMostStarts = 3;
-
-bool went_well(const Outcome& outcome) {
-  return outcome.ending == Ending::Exited && outcome.exit_code == 0;
-}
 
 }  // namespace
 
@@ -50,6 +46,7 @@ Attempt::Attempt(AttemptContext& context, Launch launch)
 Attempt::~Attempt() {
   unwatch();
   say_nothing_more();
+  stop_renewing();
   for (const auto& transfer : {fetching_, delivering_}) {
     if (transfer) transfer->abort();
   }
@@ -93,7 +90,10 @@ Status Attempt::lay_out() {
 }
 
 Status Attempt::note_launch() const {
-  return write_record(paths_.launch, LaunchRecord{context_.boot, launch_, port_});
+  LaunchRecord record{context_.boot, launch_, port_};
+  // Of secrets only which there are: the server tells a later agent their values again.
+  for (auto& [name, value] : record.launch.secrets) value.clear();
+  return write_record(paths_.launch, record);
 }
 
 /// The server hears of it in a moment, unless the next phase or the end comes first.
@@ -120,7 +120,7 @@ void Attempt::prepare() {
   fetching_ = std::make_shared<Transfer>(
       context_.loop, context_.threads, paths_.directory,
       TransferOptions{.stop_at_first_error = true, .authority = context_.authority});
-  fetching_->on_refused([this] { context_.outbox.redial(); });
+  fetching_->on_refused([this] { renew(); });
   fetching_->start(fetch_steps(launch_),
                    [this](const std::vector<Error>& errors) { prepared(errors); });
   if (is_confirmed_ && phase_ == Phase::Preparing) fetching_->resume(launch_);
@@ -169,7 +169,13 @@ void Attempt::go(const wire::node::Go& message) {
 
 void Attempt::start_shim() {
   ++starts_;
-  Result<Supervisor> shim = context_.zygote.launch(paths_.directory);
+  for (const auto& [name, value] : launch_.secrets) {
+    if (!value.empty()) continue;
+    return settle({.ending = Ending::NotStarted,
+                   .message = fmt::format("the secret for '{}' is not known any more", name)});
+  }
+  Result<Supervisor> shim =
+      context_.zygote.launch({.directory = paths_.directory, .secrets = launch_.secrets});
   if (shim) {
     advance(Phase::Running);
     began_ = context_.clock.now().mono;
@@ -230,15 +236,22 @@ void Attempt::shim_ended() {
   auto lock = taken ? std::make_shared<io::FileLock>(std::move(*taken)) : nullptr;
   if (const auto exit = read_record<ExitRecord>(paths_.exit)) {
     started_at_ = exit->started_at;
+    if (exit->is_delivered) return take_up_end(*exit);
     if (!is_held_back(exit->outcome)) finalize(exit->outcome);
   } else if (!lock) {
     find_other_shim();
+  } else if (has_no_room_to_begin()) {
+    settle({.ending = Ending::NotStarted, .message = name_of_disk(paths_.directory) + " is full"});
   } else if (read_record<ShimRecord>(paths_.shim) || starts_ >= kMostStarts || is_stopping_) {
     clean_up_after_shim(lock);
   } else {
     lock.reset();
     begin_again();
   }
+}
+
+bool Attempt::has_no_room_to_begin() const {
+  return !read_record<ShimRecord>(paths_.shim) && !full_disk(paths_.directory).empty();
 }
 
 /// Ours has found another at work: one that an agent before us started as it died.
@@ -281,91 +294,6 @@ void Attempt::clean_up_after_shim(const std::shared_ptr<io::FileLock>& lock) {
   });
 }
 
-// ---- Finalizing
-// ----------------------------------------------------------------------------------
-
-/// An ending that no shim wrote down.
-void Attempt::settle(Outcome outcome) {
-  const WallTime now = context_.clock.now().wall;
-  const Status written = write_record(paths_.exit, ExitRecord{outcome, now, now});
-  if (!written) log::warning("{}", written.error().message);
-  finalize(outcome);
-}
-
-bool Attempt::is_at_work() const { return phase_ == Phase::Preparing || phase_ == Phase::Running; }
-
-void Attempt::finalize(const Outcome& outcome) {
-  held_ports_.reset();
-  outcome_ = outcome;
-  if (!withdrawn_.empty() && !went_well(outcome)) {
-    outcome_ = {.ending = Ending::Lost, .message = withdrawn_};
-  }
-  if (fetching_) fetching_->abort();
-  advance(Phase::Finalizing);
-  context_.on_over(ran_);
-  is_log_stored_ = !launch_.ships_log;
-  if (launch_.ships_log) {
-    log_.finish([this] {
-      is_log_stored_ = true;
-      report_when_done();
-    });
-  }
-  if (is_disowned_) return report_when_done();
-  deliver();
-  context_.loop.after(kLongFinalizing, [this, still = std::weak_ptr<int>(alive_)] {
-    if (!still.expired() && phase_ == Phase::Finalizing) free_scratch();
-  });
-}
-
-/// The server may be waiting for room on the very disk that the job has filled.
-void Attempt::free_scratch() {
-  std::vector<std::string> kept;
-  for (const wire::node::Deliver& delivery : launch_.deliveries) kept.push_back(delivery.source);
-  is_freeing_ = true;
-  context_.threads.run([this, still = std::weak_ptr<int>(alive_), paths = paths_,
-                        kept]() -> io::Offload::Continuation {
-    remove_scratch(paths, kept);
-    return [this, still] {
-      if (!still.expired()) is_freeing_ = false;
-    };
-  });
-}
-
-void Attempt::deliver() {
-  is_delivered_ = !has_deliveries(launch_, went_well(outcome_), paths_.directory);
-  if (is_delivered_) return report_when_done();
-  delivering_ = std::make_shared<Transfer>(
-      context_.loop, context_.threads, paths_.directory,
-      TransferOptions{.is_patient = true, .authority = context_.authority});
-  delivering_->on_refused([this] { context_.outbox.redial(); });
-  delivering_->start(deliver_steps(launch_, went_well(outcome_)),
-                     [this](const std::vector<Error>& errors) {
-                       for (const Error& error : errors) delivery_errors_.push_back(error.message);
-                       is_delivered_ = true;
-                       report_when_done();
-                     });
-  if (is_confirmed_) delivering_->resume(launch_);
-}
-
-void Attempt::report_when_done() {
-  const bool is_done = is_disowned_ || (is_delivered_ && is_log_stored_);
-  if (phase_ != Phase::Finalizing || !is_done) return;
-  if (delivering_) delivering_->abort();
-  phase_ = Phase::Ended;
-  say_nothing_more();
-  report();
-}
-
-void Attempt::report() {
-  if (is_forgotten_) return remove();
-  const std::uint64_t log_size = launch_.ships_log ? log_.size() : 0;
-  wire::node::Ended ended{ref(), outcome_, log_size, delivery_errors_, {}};
-  if (started_at_) {
-    ended.since_start = std::max(context_.clock.now().wall - *started_at_, Duration(0));
-  }
-  context_.outbox.send(ended);
-}
-
 // ---- What the server says
 // ------------------------------------------------------------------------
 
@@ -378,8 +306,24 @@ void Attempt::connected() {
   if (held_ports_) say_prepared();
 }
 
+/// Others that use the connection notice nothing of it.
+void Attempt::renew() {
+  context_.outbox.send(wire::node::Renew{ref()});
+  if (renewing_) return;
+  renewing_ = context_.loop.after(kRenewing, [this] {
+    renewing_.reset();
+    context_.outbox.redial();  // An older server: it repeats every Launch on a new connection.
+  });
+}
+
+void Attempt::stop_renewing() {
+  if (renewing_) context_.loop.cancel(*renewing_);
+  renewing_.reset();
+}
+
 void Attempt::disconnected() {
   is_confirmed_ = false;
+  stop_renewing();
   log_.disconnected();
   for (const auto& transfer : {fetching_, delivering_}) {
     if (transfer) transfer->pause();
@@ -388,9 +332,11 @@ void Attempt::disconnected() {
 
 void Attempt::confirm(const Launch& launch) {
   is_confirmed_ = true;
+  stop_renewing();
   // Only addresses may differ: the attempt itself never changes.
   if (launch.fetches.size() == launch_.fetches.size()) launch_.fetches = launch.fetches;
   if (launch.deliveries.size() == launch_.deliveries.size()) launch_.deliveries = launch.deliveries;
+  for (const auto& [name, value] : launch.secrets) launch_.secrets[name] = value;
   const Status written = note_launch();
   if (!written) log::warning("{}", written.error().message);
   if (phase_ == Phase::Preparing && !fetching_) return prepare();
@@ -406,6 +352,7 @@ void Attempt::stop() {
   } else if (phase_ == Phase::Running) {
     kill();
   }
+  is_stopping_ = true;  // What is being sent back has to come to an end, too.
   report_when_done();
 }
 
@@ -436,7 +383,7 @@ void Attempt::lease_lapsed() {
 void Attempt::remove() {
   const bool is_busy =
       (fetching_ && fetching_->is_busy()) || (delivering_ && delivering_->is_busy());
-  if (is_busy || is_freeing_) {  // Its threads may be writing there.
+  if (is_busy || freeing_ > 0) {  // Its threads may be writing there.
     context_.loop.after(kLookAgain, [this, still = std::weak_ptr<int>(alive_)] {
       if (!still.expired()) remove();
     });

@@ -93,14 +93,26 @@ class Attempt {
   void watch(const io::ProcessIdentity& shim);
   void unwatch();
   void shim_ended();
+  bool has_no_room_to_begin() const;
   void find_other_shim();
   void begin_again();
   void clean_up_after_shim(const std::shared_ptr<io::FileLock>& lock);
   void settle(model::Outcome outcome);
   bool is_held_back(const model::Outcome& outcome);
   void finalize(const model::Outcome& outcome);
+  void take_up_end(const ExitRecord& exit);
   void deliver();
+  void delivered(const std::vector<Error>& errors);
   void free_scratch();
+  void free_results(std::function<void()> then);
+  void remove_on_thread(std::function<void()> blocking, std::function<void()> then);
+  void watch_finalizing();
+  void look_at_finalizing();
+  bool has_waited_enough(Duration waited);
+  bool is_in_the_way();
+  void give_up_sending();
+  void renew();
+  void stop_renewing();
   void report_when_done();
   void report();
   void remove();
@@ -130,8 +142,14 @@ class Attempt {
   std::optional<Duration> ran_{};
   std::optional<WallTime> started_at_{};  ///< The command, as its shim wrote it down.
   std::optional<io::Loop::TimerId> saying_{};
+  std::optional<io::Loop::TimerId> renewing_{};  ///< Fresh addresses were asked for.
   model::Outcome outcome_{};
-  bool is_freeing_ = false;  ///< A thread removes scratch files.
+  int freeing_ = 0;  ///< Threads that remove files of it.
+  bool has_freed_scratch_ = false;
+  bool has_freed_results_ = false;
+  std::uint64_t progress_ = 0;  ///< Of what is sent back, when it was last looked at.
+  TimePoint progress_at_{};
+  std::optional<bool> holds_much_{};  ///< Of its disk; unknown until it matters.
   bool is_delivered_ = false;
   bool is_log_stored_ = false;
   std::vector<std::string> delivery_errors_{};

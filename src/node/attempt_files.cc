@@ -99,13 +99,14 @@ std::vector<std::string> find_leavings(const std::string& work_root) {
   return found;
 }
 
-void remove_scratch(const AttemptPaths& paths, const std::vector<std::string>& kept) {
+namespace {
+
+void remove_all_but(const AttemptPaths& paths, const std::vector<std::string>& kept) {
   const std::unique_ptr<char, void (*)(void*)> real(::realpath(paths.directory.c_str(), nullptr),
                                                     ::free);
   const Result<io::Root> root = io::Root::open(real ? real.get() : paths.directory);
   if (!root) return;
-  std::set<std::string> all = {"launch.json", "shim.lock", "shim.json",
-                               "start",       "exit.json", "user_logs"};
+  std::set<std::string> all = {"launch.json", "shim.lock", "shim.json", "start", "exit.json"};
   for (const std::string& path : kept) {
     all.insert(path);
     const std::unique_ptr<char, void (*)(void*)> target(
@@ -115,6 +116,16 @@ void remove_scratch(const AttemptPaths& paths, const std::vector<std::string>& k
   }
   prune(*root, "", all);
 }
+
+}  // namespace
+
+void remove_scratch(const AttemptPaths& paths, const std::vector<std::string>& kept) {
+  std::vector<std::string> all = kept;
+  all.emplace_back("user_logs");
+  remove_all_but(paths, all);
+}
+
+void remove_results(const AttemptPaths& paths) { remove_all_but(paths, {}); }
 
 std::vector<std::string> find_attempts(const std::string& work_root) {
   std::vector<std::string> level = {""};
@@ -128,11 +139,6 @@ std::vector<std::string> find_attempts(const std::string& work_root) {
     level = std::move(next);
   }
   return level;
-}
-
-std::string boot_id() {
-  const Result<std::string> text = io::read_file("/proc/sys/kernel/random/boot_id", 4096);
-  return text ? std::string(trim(*text)) : "unknown";
 }
 
 std::string spare_name(std::string_view name) { return "." + std::string(name); }
@@ -172,6 +178,17 @@ Status fill_reserved(const io::Descriptor& spare, const std::string& path, std::
   TRY(io::write_all(spare.get(), padded));
   if (::rename(spare_of(path).c_str(), path.c_str()) == 0) return Done{};
   return fail(io::error_from_errno(errno, fmt::format("rename to '{}'", path)));
+}
+
+Status overwrite_file(const std::string& path, std::string_view text) {
+  const io::Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+  struct stat found {};
+  if (!file || ::fstat(file.get(), &found) != 0) {
+    return fail(io::error_from_errno(errno, fmt::format("open '{}'", path)));
+  }
+  std::string padded(text);
+  padded.resize(std::max(text.size(), static_cast<std::size_t>(found.st_size)), ' ');
+  return io::write_all(file.get(), padded);
 }
 
 Status replace_file(const std::string& path, std::string_view text) {

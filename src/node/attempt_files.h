@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/record.h"
 #include "base/result.h"
+#include "io/boot_id.h"
 #include "io/file.h"
 #include "io/process.h"
 #include "model/job.h"
@@ -54,8 +55,13 @@ struct ExitRecord {
   model::Outcome outcome{};
   WallTime started_at{};
   WallTime ended_at{};
+  /// Nothing of it is left to be sent: its log and its outputs are with the server, or were given
+  /// up, and may be gone from here.
+  bool is_delivered = false;
+  std::vector<std::string> delivery_errors{};
 };
-BOOST_DESCRIBE_STRUCT(ExitRecord, (), (outcome, started_at, ended_at))
+BOOST_DESCRIBE_STRUCT(ExitRecord, (),
+                      (outcome, started_at, ended_at, is_delivered, delivery_errors))
 
 /// Moves an attempt's directory to where nobody looks for one, and removes the empty ones above it:
 /// from then on the attempt may be laid out again, and so may others, while what was moved is
@@ -73,11 +79,13 @@ std::vector<std::string> find_leavings(const std::string& work_root);
 /// `kept` paths (relative, as the links among them lead).
 void remove_scratch(const AttemptPaths& paths, const std::vector<std::string>& kept);
 
+/// Removes all but our own files, once nothing of it is to be sent any more.
+void remove_results(const AttemptPaths& paths);
+
 /// Every attempt directory below the work root: "<workspace>/<job>/<attempt>".
 std::vector<std::string> find_attempts(const std::string& work_root);
 
-/// Differs from one start of the machine to the next.
-std::string boot_id();
+using io::boot_id;
 
 /// Of a file that stands ready to become the one of this name: ".exit.json".
 std::string spare_name(std::string_view name);
@@ -86,6 +94,10 @@ std::string spare_name(std::string_view name);
 Result<io::Descriptor> reserve_file(const std::string& path);
 /// Writes the whole text, which may be followed by spaces, and puts the file in its place.
 Status fill_reserved(const io::Descriptor& spare, const std::string& path, std::string_view text);
+
+/// Writes over the file that is there: for a disk without room. Only a crash of the machine can
+/// leave half of it, and that matters to nobody then.
+Status overwrite_file(const std::string& path, std::string_view text);
 
 /// Replaces the file at once, mode 0600, without syncing. May be followed by spaces.
 Status replace_file(const std::string& path, std::string_view text);

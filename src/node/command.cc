@@ -56,12 +56,10 @@ void reset_signals() {
 void set_streams(const Plan& plan) {
   const int input = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (input < 0) give_up(plan, "open '/dev/null'");
-  const int output =
-      ::open(plan.spec.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (output < 0) give_up(plan, "open the log file");
   ::dup2(input, STDIN_FILENO);
-  ::dup2(output, STDOUT_FILENO);
-  ::dup2(output, STDERR_FILENO);
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
+    if (::dup2(plan.spec.output, stream) < 0) give_up(plan, "connect the log");
+  }
   const auto first = static_cast<unsigned>(STDERR_FILENO + 1);
   if (::syscall(SYS_close_range, first, ~0u, 0) == 0) return;
   for (int fd = STDERR_FILENO + 1; fd < 1024; ++fd) ::close(fd);
@@ -70,7 +68,7 @@ void set_streams(const Plan& plan) {
 [[noreturn]] void become_command(const Plan& plan) {
   ::setpgid(0, 0);
   plan.cgroup.enter();
-  set_streams(plan);  // The log is ours, whoever writes to it.
+  set_streams(plan);
   if (plan.spec.user && !become(*plan.spec.user)) give_up(plan, "become the job's user");
   if (::chdir(plan.spec.working_directory.c_str()) != 0) {
     give_up(plan, "enter the working directory");

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "io/cgroup.h"
@@ -17,7 +18,9 @@ struct CommandSpec {
   std::string command{};  ///< For bash, or sh where there is no bash.
   std::string working_directory{};
   std::map<std::string, std::string> environment{};  ///< The whole of it.
-  std::string log{};                                 ///< stdout and stderr, appended.
+  std::string log{};                                 ///< The file that stdout and stderr go to.
+  std::vector<std::string> rank_logs{};              ///< Of what MPI starts; the first is `log`.
+  int output = -1;                                   ///< What stdout and stderr are.
   std::optional<JobUser> user{};                     ///< None: as we are.
 };
 

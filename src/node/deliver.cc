@@ -12,12 +12,11 @@
 #include <cstdlib>
 #include <memory>
 
-#include "base/log.h"
-#include "base/text.h"
 #include "io/beneath.h"
 #include "io/file.h"
 #include "node/blob.h"
 #include "node/job_user.h"
+#include "node/kept_name.h"
 #include "node/restored.h"
 
 namespace berth::node {
@@ -46,15 +45,22 @@ Status check_owner(const TransferView& view, const std::string& place, const str
   return fail(Code::InvalidArgument, "it does not belong to the job's user");
 }
 
+/// What is wrong with this one file, and would be the next time.
+tl::unexpected<Error> of_this_file(Error error) {
+  error.code = Code::InvalidArgument;
+  return fail(std::move(error));
+}
+
 /// The links are followed once, and the place they led to is then opened without any: somebody who
 /// puts another one there meanwhile gains nothing.
 Status deliver_file(const TransferView& view, const std::string& path, const std::string& url) {
-  const std::string place = TRY(place_inside(view, path));
+  const Result<std::string> found_at = place_inside(view, path);
+  if (!found_at) return of_this_file(found_at.error());
+  const std::string& place = *found_at;
   const io::Root root = TRY(io::Root::open(view.directory));
   // Not blocking: a pipe somebody left there would wait for a writer for ever.
   Result<io::Descriptor> opened = io::open_beneath(root.fd(), place, O_RDONLY | O_NONBLOCK);
-  // What we may not read now we shall not be able to read later.
-  if (!opened) return fail(Code::InvalidArgument, opened.error().message);
+  if (!opened) return of_this_file(opened.error());
   auto file = std::make_shared<const io::Descriptor>(std::move(*opened));
   struct stat found {};
   if (::fstat(file->get(), &found) != 0) return fail(io::error_from_errno(errno, "read it"));
@@ -63,15 +69,34 @@ Status deliver_file(const TransferView& view, const std::string& path, const std
   return upload(view.authority, url, std::move(file), static_cast<std::uint64_t>(found.st_size));
 }
 
-TransferStep file_step(std::size_t index, const std::string& relative, const std::string& what) {
+/// "outputs/" and "output 'model'", before the path of a file in it.
+std::string file_of(const std::string& what, std::string_view relative) {
+  return what.ends_with('/') ? what + shown_path(relative)
+                             : fmt::format("{}: '{}'", what, shown_path(relative));
+}
+
+std::string not_kept(const std::string& file, std::string_view why) {
+  return fmt::format("{} is not kept: {}", file, why);
+}
+
+/// A file of a folder. What cannot be sent back of it is told, and is no reason for the job to
+/// fail: the command did its work.
+TransferStep file_step(std::size_t index, const std::string& relative, const std::string& kept_as,
+                       const std::string& what) {
   return {
-      .run = [index, relative](const TransferView& view) -> Result<Steps> {
+      .run = [index, relative, kept_as, what](const TransferView& view) -> Result<Steps> {
         const Deliver& delivery = view.launch->deliveries.at(index);
         const std::string path = fmt::format("{}/{}/{}", view.directory, delivery.source, relative);
-        TRY(deliver_file(view, path, blob_url(delivery.container_url, delivery.prefix + relative)));
-        return Steps{};
+        const Status sent =
+            deliver_file(view, path, blob_url(delivery.container_url, delivery.prefix + kept_as));
+        const std::string file = file_of(what, relative);
+        if (!sent && sent.error().code != Code::InvalidArgument) return fail(sent.error());
+        if (!sent) return Steps{note_step(not_kept(file, sent.error().message))};
+        if (kept_as == relative) return Steps{};
+        return Steps{note_step(
+            fmt::format("{} is kept as '{}{}'", file, what.ends_with('/') ? what : "", kept_as))};
       },
-      .what = fmt::format("{}: '{}'", what, to_valid_utf8(relative))};
+      .what = file_of(what, relative)};
 }
 
 TransferStep folder_step(std::size_t index, const std::string& what) {
@@ -80,15 +105,17 @@ TransferStep folder_step(std::size_t index, const std::string& what) {
             const std::string folder = view.directory + "/" + delivery.source;
             if (::access(folder.c_str(), F_OK) != 0) return Steps{};
             TRY(place_inside(view, folder));
+            Steps steps;
             auto files = io::list_tree(folder, [&](std::string_view path) {
-              log::info("{}: '{}' is not kept: not a file, or a link that leaves the folder", what,
-                        path);
+              steps.push_back(note_step(not_kept(
+                  file_of(what, path), "it is not a file, or a link that leaves the folder")));
             });
             if (!files) return fail(files.error());
             if (delivery.only_changed) keep_changed(AttemptPaths(view.directory), folder, *files);
-            Steps steps;
+            const std::size_t prefix = std::min(delivery.prefix.size(), kLongestBlobPath);
+            KeptNames names(*files, kLongestBlobPath - prefix);
             for (const io::FileEntry& file : *files) {
-              steps.push_back(file_step(index, file.path, what));
+              steps.push_back(file_step(index, file.path, names.name_of(file.path), what));
             }
             return steps;
           },

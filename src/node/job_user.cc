@@ -114,14 +114,11 @@ bool become(const JobUser& user) {
          ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
 }
 
-std::map<std::string, std::string> environment_of(
-    const JobUser& user, const std::map<std::string, std::string>& node_environment) {
+std::map<std::string, std::string> environment_of(const JobUser& user,
+                                                  const std::map<std::string, std::string>& base) {
   std::map<std::string, std::string> variables = {
       {"HOME", user.home}, {"LOGNAME", user.name}, {"SHELL", user.shell}, {"USER", user.name}};
-  for (const char* const name : {"LANG", "LC_ALL", "PATH", "TZ"}) {
-    const auto found = node_environment.find(name);
-    if (found != node_environment.end()) variables.insert(*found);
-  }
+  variables.insert(base.begin(), base.end());  // Those above stay.
   return variables;
 }
 

@@ -35,8 +35,8 @@ Status hand_over(const AttemptPaths& paths, const JobUser& user);
 /// False, with errno, when any of it fails. Allocates nothing.
 bool become(const JobUser& user);
 
-/// What a job finds in its environment of ours: none of root's own variables.
-std::map<std::string, std::string> environment_of(
-    const JobUser& user, const std::map<std::string, std::string>& node_environment);
+/// The base of a job's environment, as it is on this node, with the user in it instead of ours.
+std::map<std::string, std::string> environment_of(const JobUser& user,
+                                                  const std::map<std::string, std::string>& base);
 
 }  // namespace berth::node

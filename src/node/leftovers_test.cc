@@ -29,7 +29,7 @@ class LeftoversTest : public testing::Test {
     EXPECT_TRUE(write_record(paths.launch, LaunchRecord{boot_id(), launch}));
     Result<Zygote> zygote = Zygote::start();
     const io::ProcessIdentity shim = launch_without_agent(*zygote, paths);
-    for (int look = 0; look < 4000 && !is_there("wd/up"); ++look) ::usleep(5'000);
+    for (int look = 0; look < 24'000 && !is_there("wd/up"); ++look) ::usleep(5'000);
     EXPECT_TRUE(is_there("wd/up"));
     return shim;
   }

@@ -60,6 +60,11 @@ void LogShipper::finish(std::function<void()> done) {
   pump();
 }
 
+void LogShipper::give_up() {
+  done_ = nullptr;
+  has_given_up_ = true;
+}
+
 std::uint64_t LogShipper::size() const {
   if (!file_) file_ = io::Descriptor(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   struct stat found {};
@@ -70,7 +75,7 @@ std::uint64_t LogShipper::size() const {
 void LogShipper::pump() {
   if (timer_) loop_.cancel(*timer_);
   timer_.reset();
-  if (!stored_ || !outbox_.is_open()) return;
+  if (!stored_ || !outbox_.is_open() || has_given_up_) return;
   const std::uint64_t file_size = size();
   const std::uint64_t before = sent_;
   while (send_next(file_size)) {

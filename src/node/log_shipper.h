@@ -30,7 +30,10 @@ class LogShipper {
   void stored(std::uint64_t size);
   /// The file grows no more; calls back, once, when the server has all of it.
   void finish(std::function<void()> done);
+  /// The rest of it stays here: `done` is not called any more.
+  void give_up();
   std::uint64_t size() const;  ///< Of the file, now.
+  std::uint64_t stored_size() const { return stored_.value_or(0); }
   void close() { file_.reset(); }
 
  private:
@@ -49,6 +52,7 @@ class LogShipper {
   Duration pause_;
   std::optional<io::Loop::TimerId> timer_{};
   std::function<void()> done_{};
+  bool has_given_up_ = false;
 };
 
 }  // namespace berth::node

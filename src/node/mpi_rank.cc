@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cstdio>
 
+#include "base/text.h"
 #include "io/process.h"
 #include "node/attempt_files.h"
 #include "node/command.h"
@@ -42,18 +43,20 @@ void set_environment(const AttemptPaths& paths, const wire::node::RankProcess& p
   if (const auto before = environment.find(kTemporaryVariable); before != environment.end()) {
     environment["TMPDIR"] = before->second;
   }
-  for (const char* const ours : {kTemporaryVariable, kExecutableVariable, kMpiHostsVariable}) {
+  for (const char* const ours :
+       {kTemporaryVariable, kExecutableVariable, kMpiHostsVariable, kRankLogsVariable}) {
     environment.erase(ours);
   }
   for (const auto& [name, value] : process.environment) environment[name] = value;
 }
 
-Status redirect(const std::string& log) {
-  const io::Descriptor file(
-      ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!file) return fail(io::error_from_errno(errno, "open the log file"));
-  ::dup2(file.get(), STDOUT_FILENO);
-  ::dup2(file.get(), STDERR_FILENO);
+Status redirect(std::string_view logs, std::size_t rank) {
+  const std::vector<std::string_view> places = split(logs, ':');
+  if (rank >= places.size()) return fail(Code::InvalidArgument, "this rank has no log");
+  const io::Descriptor pipe(::open(std::string(places[rank]).c_str(), O_WRONLY | O_CLOEXEC));
+  if (!pipe) return fail(io::error_from_errno(errno, "open the log"));
+  ::dup2(pipe.get(), STDOUT_FILENO);
+  ::dup2(pipe.get(), STDERR_FILENO);
   return Done{};
 }
 
@@ -80,7 +83,7 @@ Status run() {
     return fail(Code::InvalidArgument, "Open MPI started more processes here than were asked for");
   }
   const wire::node::RankProcess& process = launch.processes[rank];
-  TRY(redirect(rank == 0 ? paths.log : paths.directory + "/" + process.log));
+  TRY(redirect(environment[kRankLogsVariable], rank));
   const std::string folder = paths.directory + "/" + launch.working_directory;
   if (::chdir(folder.c_str()) != 0) {
     return fail(io::error_from_errno(errno, "enter the working directory"));

@@ -52,12 +52,30 @@ std::string host_list(std::size_t nodes, std::size_t slots) {
 /// Every node starts the wrapper by its own environment: paths differ from node to node.
 std::string mpirun_command(const std::vector<MpiPeer>& peers, std::size_t slots) {
   return fmt::format(
-      "exec mpirun --allow-run-as-root --leave-session-attached --mca plm rsh --mca plm_rsh_agent "
+      "mpirun --allow-run-as-root --leave-session-attached --mca plm rsh --mca plm_rsh_agent "
       "'/proc/{}/exe mpi-rsh' "
       "--mca plm_rsh_no_tree_spawn 1{} --host {} --map-by slot:OVERSUBSCRIBE -np {} "
       "/bin/sh -c 'exec \"${}\" mpi-rank'",
       ::getpid(), parameters_for(peers), host_list(peers.size(), slots), peers.size() * slots,
       kExecutableVariable);
+}
+
+/// The attempt's directory, with a '/'.
+std::string attempt_of(const Launch& launch, const CommandSpec& command) {
+  return command.working_directory.substr(
+      0, command.working_directory.size() - launch.working_directory.size());
+}
+
+/// mpirun writes nothing of the ranks' itself, but warns, in the middle of the first one's log,
+/// when a process that it started was quicker than it (its setpgid is refused then, which does not
+/// matter). All else that it says passes, and its exit code is the command's. What passes it on
+/// stays until mpirun has said its last word.
+std::string without_warning(const std::string& command) {
+  return fmt::format(
+      "exec 3>&1; code=$({{ {{ {} 2>&1 >&3 3>&- 4>&-; echo $? >&4; }} | "
+      "(trap '' TERM; exec sed -u '/plm:rsh: Warning: setpgid(/d' >&2 3>&- 4>&-); }} 4>&1); "
+      "exit ${{code:-1}}",
+      command);
 }
 
 /// Its temporary files go into the attempt's directory, and with it. And inside an allocation of
@@ -69,9 +87,7 @@ void set_environment(const Launch& launch, CommandSpec& command) {
   if (before != command.environment.end()) {
     command.environment[kTemporaryVariable] = before->second;
   }
-  const std::string attempt = command.working_directory.substr(
-      0, command.working_directory.size() - launch.working_directory.size());
-  command.environment["TMPDIR"] = attempt + "mpi";
+  command.environment["TMPDIR"] = attempt_of(launch, command) + "mpi";
   command.environment[kExecutableVariable] = fmt::format("/proc/{}/exe", ::getpid());
 }
 
@@ -82,8 +98,12 @@ Status let_mpi_start(const Launch& launch, CommandSpec& command) {
   TRY(check_program(command, is_head ? "mpirun" : "orted"));
   const std::vector<MpiPeer> peers = TRY(parse_mpi_hosts(command.environment[kMpiHostsVariable]));
   const std::size_t slots = std::max<std::size_t>(launch.processes.size(), 1);
-  command.command = is_head ? mpirun_command(peers, slots)
+  command.command = is_head ? without_warning(mpirun_command(peers, slots))
                             : fmt::format("exec /proc/{}/exe mpi-host", ::getpid());
+  command.rank_logs = {command.log};
+  for (std::size_t rank = 1; rank < launch.processes.size(); ++rank) {
+    command.rank_logs.push_back(attempt_of(launch, command) + launch.processes[rank].log);
+  }
   set_environment(launch, command);
   return Done{};
 }

@@ -63,7 +63,7 @@ class MpiRunTest : public testing::Test {
   }
 
   Outcome wait(std::size_t node, const io::ProcessIdentity& shim) const {
-    EXPECT_TRUE(io::wait_for_end(shim, 60s));
+    EXPECT_TRUE(io::wait_for_end(shim, 120s));
     const auto exit = read_record<ExitRecord>(paths(node).exit);
     EXPECT_TRUE(exit) << "no exit.json";
     EXPECT_TRUE(processes_marked(marker_of(paths(node))).empty());
@@ -110,6 +110,22 @@ TEST_F(MpiRunTest, ARankThatFailsFailsTheHeadAndEndsAll) {
   EXPECT_EQ(outcomes[0].exit_code, 5) << log(0, 0);
 }
 
+TEST_F(MpiRunTest, AWarningThatSaysOnlyThatAProcessWasQuickIsNotInTheLog) {
+  const std::string program = directory / "mpirun";
+  ASSERT_TRUE(io::write_file(program,
+                             "#!/bin/sh\necho '[here:1] plm:rsh: Warning: setpgid(5,5) failed in "
+                             "parent with errno=Permission denied(13)' >&2\n"
+                             "echo something else >&2; echo out; exit 7\n",
+                             0755));
+  launches[0].environment["PATH"] = directory.path() + ":/usr/bin:/bin";
+
+  const Outcome outcome = wait(0, start(0));
+
+  EXPECT_EQ(outcome.exit_code, 7);
+  EXPECT_TRUE(log(0, 0) == "something else\nout\n" || log(0, 0) == "out\nsomething else\n")
+      << log(0, 0);
+}
+
 TEST_F(MpiRunTest, ANodeWithoutOpenMpiSaysSo) {
   launches[0].environment["PATH"] = directory.path();
 
@@ -123,7 +139,7 @@ TEST_F(MpiRunTest, AStopOfTheHeadEndsTheOthers) {
   for (Launch& launch : launches) launch.command = "echo up; sleep 600";
   const io::ProcessIdentity host = start(1);
   const io::ProcessIdentity head = start(0);
-  for (int attempt = 0; attempt < 6000 && log(1, 1) != "up\n"; ++attempt) ::usleep(5'000);
+  for (int attempt = 0; attempt < 24'000 && log(1, 1) != "up\n"; ++attempt) ::usleep(5'000);
 
   EXPECT_TRUE(io::send_signal(head, SIGTERM));
 

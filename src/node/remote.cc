@@ -155,7 +155,8 @@ Status run_remote_node(const RemoteArguments& arguments) {
   TRY(run_agent(options));
   // In good order: nobody will want to know what the pilot said.
   const std::string job = variable(environment, "SLURM_JOB_ID");
-  if (!job.empty()) ::unlink(target::slurm::pilot_log(job).c_str());
+  const std::string user = variable(environment, "SLURM_JOB_USER");
+  if (!job.empty()) ::unlink(target::slurm::pilot_log(user, job).c_str());
   return Done{};
 }
 

@@ -6,26 +6,27 @@
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <climits>
 #include <csignal>
-#include <ctime>
+#include <cstring>
 
 #include "base/clock.h"
-#include "base/own_variable.h"
+#include "base/environment.h"
 #include "base/text.h"
 #include "io/cgroup.h"
 #include "node/attempt_files.h"
 #include "node/command.h"
+#include "node/handover.h"
 #include "node/lease.h"
 #include "node/leftovers.h"
+#include "node/output.h"
 #include "node/process_tree.h"
 #include "node/processes.h"
+#include "node/supervision.h"
 
 namespace berth::node {
 namespace {
@@ -34,214 +35,16 @@ using model::Ending;
 using model::Outcome;
 using wire::node::Launch;
 
-constexpr Duration kForever = std::chrono::hours(24);  // Then it looks again, finds nothing, waits.
-constexpr Duration kFirstPause(5);
-constexpr Duration kLongestPause(500);
-
-/// The node's own environment without what is ours, under what the job asked for.
+/// What of the node's environment is for jobs, under what the job asked for and its secrets.
 std::map<std::string, std::string> job_environment(const AttemptPaths& paths, const Launch& launch,
                                                    const std::optional<JobUser>& user) {
-  static const auto base = [] {
-    std::map<std::string, std::string> own = io::current_environment();
-    std::erase_if(own, [](const auto& each) { return is_own_variable(each.first); });
-    own.try_emplace("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
-    return own;
-  }();
+  static const EnvironmentMap base = job_base_environment(io::current_environment());
   std::map<std::string, std::string> variables = user ? environment_of(*user, base) : base;
   for (const auto& [name, value] : launch.environment) variables[name] = value;
+  for (const auto& [name, value] : launch.secrets) variables[name] = value;
   variables[kMarkerVariable] = marker_of(paths);
   return variables;
 }
-
-/// How the command comes into its control group: its supervisor is inside, or it moves.
-enum class Entry { Born, Moves };
-
-struct Quarters {
-  const io::Cgroup& cgroup;
-  Entry entry = Entry::Born;
-  std::uint64_t earlier_kills = 0;  ///< For lack of memory, in this group, before the attempt.
-};
-
-/// The command's process tree from its start until nothing of it is left.
-///
-///   Running ──(stop, time over, or the command ended and left processes)──> Terminating
-///   Terminating ──(grace over)──> Killing          any ──(nothing left)──> over
-///   any ──(the node's lease lapsed)──> Killing
-class Supervision {
- public:
-  Supervision(const Launch& launch, const Quarters& quarters, LeaseWatch& lease)
-      : launch_(launch),
-        cgroup_(quarters.cgroup),
-        entry_(quarters.entry),
-        earlier_kills_(quarters.earlier_kills),
-        lease_(lease) {}
-
-  void add(pid_t command) { commands_.push_back(command); }
-
-  /// Not all of them could be started: those that were are ended.
-  void give_up(const Error& why) {
-    cause_ = Ending::NotStarted;
-    message_ = why.message;
-  }
-
-  Outcome run() {
-    started_ = clock_.now().mono;
-    reap();
-    while (!is_over()) {
-      advance(clock_.now().mono);
-      wait(std::min(pause(clock_.now().mono), lease_.pause(since_boot())));
-      reap();
-    }
-    return outcome();
-  }
-
-  bool has_killed() const { return phase_ == Phase::Killing; }
-
- private:
-  enum class Phase { Running, Terminating, Killing };
-
-  void reap() {
-    while (true) {
-      int status = 0;
-      const pid_t ended = ::waitpid(-1, &status, WNOHANG | __WALL);
-      if (ended < 0 && errno == EINTR) continue;
-      if (ended > 0) note(ended, status);
-      if (ended > 0) continue;
-      has_children_ = ended == 0;
-      return;
-    }
-  }
-
-  /// The first to fail speaks for all.
-  void note(pid_t ended, int status) {
-    const bool is_ours = std::erase(commands_, ended) > 0;
-    if (is_ours && !status_ && (status != 0 || commands_.empty())) status_ = status;
-  }
-
-  /// Who is born in our own group descends from us; one of the attempt's own may hold others.
-  bool is_over() const {
-    return status_ && !has_children_ && (entry_ == Entry::Born || cgroup_.is_empty());
-  }
-
-  void advance(TimePoint now) {
-    if (phase_ != Phase::Killing && lease_.has_lapsed(since_boot())) {
-      // At once: from here on somebody else may do the same work.
-      if (!status_) cause_ = Ending::Lost;
-      phase_ = Phase::Killing;
-    }
-    if (phase_ == Phase::Running) {
-      if (status_ || cause_) {
-        terminate(now);
-      } else if (stop_requested_) {
-        cause_ = Ending::Stopped;
-        terminate(now);
-      } else if (launch_.timeout && now - started_ >= *launch_.timeout) {
-        cause_ = Ending::TimedOut;
-        terminate(now);
-      }
-    }
-    if (phase_ == Phase::Terminating && now >= kill_at_) phase_ = Phase::Killing;
-    if (phase_ == Phase::Killing) kill_all();
-  }
-
-  void terminate(TimePoint now) {
-    phase_ = Phase::Terminating;
-    kill_at_ = now + std::clamp(launch_.grace, Duration(0), kForever);
-    for (const io::ProcessIdentity& process : tree()) {
-      (void)io::send_signal(process, SIGTERM);
-      (void)io::send_signal(process, SIGCONT);  // One that is stopped would not notice.
-    }
-  }
-
-  void kill_all() const {
-    cgroup_.kill();
-    for (const io::ProcessIdentity& process : tree()) (void)io::send_signal(process, SIGKILL);
-  }
-
-  /// Descendants, and members of the group that somehow are not.
-  std::vector<io::ProcessIdentity> tree() const {
-    std::vector<io::ProcessIdentity> found = descendants_of(::getpid());
-    for (const pid_t pid : cgroup_.members()) {
-      const bool is_known =
-          std::ranges::any_of(found, [&](const auto& each) { return each.pid == pid; });
-      const auto member = io::identify(pid);
-      if (!is_known && member) found.push_back(*member);
-    }
-    return found;
-  }
-
-  Duration pause(TimePoint now) {
-    if (phase_ == Phase::Killing || !has_children_) {
-      // Uninterruptible sleep, or a process of another user: try again, ever more slowly.
-      return pause_ = std::min(pause_ * 2, kLongestPause);
-    }
-    if (phase_ == Phase::Terminating) return std::max(kill_at_ - now, Duration(1));
-    if (!launch_.timeout) return kForever;
-    return std::clamp(Duration(*launch_.timeout) - (now - started_), Duration(1), kForever);
-  }
-
-  void wait(Duration at_most) {
-    sigset_t awaited;
-    sigemptyset(&awaited);
-    sigaddset(&awaited, SIGCHLD);
-    sigaddset(&awaited, SIGTERM);
-    const timespec time{at_most.count() / 1000, at_most.count() % 1000 * 1'000'000};
-    if (::sigtimedwait(&awaited, nullptr, &time) == SIGTERM) stop_requested_ = true;
-  }
-
-  Outcome outcome() const {
-    Outcome outcome{.ending = Ending::Exited};
-    if (WIFEXITED(*status_)) outcome.exit_code = WEXITSTATUS(*status_);
-    if (WIFSIGNALED(*status_)) {
-      outcome.ending = Ending::Signaled;
-      outcome.signal = WTERMSIG(*status_);
-    }
-    if (cause_) {
-      outcome.ending = *cause_;
-      outcome.message = message_;
-      if (cause_ == Ending::TimedOut) {
-        outcome.message =
-            fmt::format("it ran longer than its limit of {} s", launch_.timeout->count());
-      }
-      if (cause_ == Ending::Lost) outcome.message = kLeaseLapsed;
-    } else {
-      check_memory(outcome);
-    }
-    return outcome;
-  }
-
-  /// A shell reports a child's SIGKILL as 137.
-  void check_memory(Outcome& outcome) const {
-    const bool was_killed = outcome.signal == SIGKILL || outcome.exit_code == 128 + SIGKILL;
-    if (!was_killed) return;
-    const io::MemoryUse use = cgroup_.memory_use();
-    if (use.out_of_memory_kills == earlier_kills_) return;
-    outcome.ending = Ending::OutOfMemory;
-    outcome.message = launch_.memory_limit_bytes
-                          ? fmt::format("it needed more memory than its limit of {}",
-                                        human_bytes(*launch_.memory_limit_bytes))
-                          : std::string("the machine ran out of memory");
-    if (use.peak_bytes > 0 && launch_.memory_limit_bytes)  // Else of all the attempts so far.
-      outcome.message += fmt::format(" (peak {})", human_bytes(use.peak_bytes));
-  }
-
-  const Launch& launch_;
-  const io::Cgroup& cgroup_;
-  const Entry entry_;
-  const std::uint64_t earlier_kills_;
-  LeaseWatch& lease_;
-  SystemClock clock_{};
-  std::vector<pid_t> commands_{};  ///< Those that have not ended.
-  TimePoint started_{};
-  std::optional<int> status_{};
-  bool has_children_ = true;
-  bool stop_requested_ = false;
-  Phase phase_ = Phase::Running;
-  TimePoint kill_at_{};
-  Duration pause_ = kFirstPause;
-  std::optional<Ending> cause_{};
-  std::string message_{};
-};
 
 Outcome not_started(const Error& why) {
   return {.ending = Ending::NotStarted, .message = why.message};
@@ -263,7 +66,8 @@ Result<std::optional<JobUser>> admit_user(const AttemptPaths& paths, const Launc
   return user;
 }
 
-Outcome supervise(const AttemptPaths& paths, const Launch& launch, const Quarters& quarters) {
+Outcome supervise(const AttemptPaths& paths, const Launch& launch, const Quarters& quarters,
+                  io::PipePump& pump) {
   LeaseWatch lease(paths.directory);
   if (lease.has_lapsed(since_boot())) return {.ending = Ending::Lost, .message = kLeaseLapsed};
   const auto user = admit_user(paths, launch);
@@ -271,10 +75,14 @@ Outcome supervise(const AttemptPaths& paths, const Launch& launch, const Quarter
   auto commands = commands_of(paths, launch, job_environment(paths, launch, *user));
   if (!commands) return not_started(commands.error());
   const bool moves = quarters.entry == Entry::Moves;
-  Supervision supervision(launch, quarters, lease);
+  Output output(pump, paths.directory);
+  Supervision supervision(launch, quarters, lease, output);
   for (CommandSpec& command : *commands) {
     command.user = *user;
-    const Result<pid_t> started = start_command(command, moves ? quarters.cgroup : io::Cgroup());
+    const Status connected = output.connect(command);
+    const Result<pid_t> started =
+        connected ? start_command(command, moves ? quarters.cgroup : io::Cgroup())
+                  : Result<pid_t>(fail(connected.error()));
     if (started) {
       supervision.add(*started);
     } else if (&command == &commands->front()) {
@@ -289,12 +97,13 @@ Outcome supervise(const AttemptPaths& paths, const Launch& launch, const Quarter
   return outcome;
 }
 
-/// The result must not be lost: it waits for room if it has to, unless there is no directory any
-/// more.
+/// The result of what has run must not be lost: it waits for room if it has to, unless there is no
+/// directory any more. Of what could not begin the agent sees that for itself.
 void report(const Result<io::Descriptor>& reserved, const AttemptPaths& paths,
             const ExitRecord& exit) {
   const std::string text = record::encode_text(exit);
   if (reserved && fill_reserved(*reserved, paths.exit, text)) return;
+  if (!reserved) return (void)replace_file(paths.exit, text);
   while (true) {
     const Status written = replace_file(paths.exit, text);
     if (written || written.error().code == Code::NotFound) return;
@@ -344,14 +153,16 @@ class Shim {
   Shim(const Shim&) = delete;
   Shim& operator=(const Shim&) = delete;
 
-  void run_attempt(const AttemptPaths& paths, int agent) {
+  void run_attempt(Handover handed, int agent) {
+    const AttemptPaths paths(handed.directory);
     const Result<io::FileLock> lock = io::FileLock::try_lock(paths.lock);
     const bool was_begun =
         ::access(paths.shim.c_str(), F_OK) == 0 || ::access(paths.exit.c_str(), F_OK) == 0;
     // A later agent may have found the lock free, and the attempt not begun.
     if (!lock || was_begun || is_gone(agent)) return;
-    const auto record = read_record<LaunchRecord>(paths.launch);
+    auto record = read_record<LaunchRecord>(paths.launch);
     if (!record) return;
+    record->launch.secrets = std::move(handed.secrets);
     const SystemClock clock;
     // Room for its end, taken before the command can fill the disk with its own files: those go
     // only once its end is known.
@@ -375,7 +186,7 @@ class Shim {
         launch.memory_limit_bytes && *launch.memory_limit_bytes >> 20 < io::machine_memory_mib();
     const bool limits_cpu = launch.cpu_limit && *launch.cpu_limit < io::machine_cores();
     const std::uint64_t processes = launch.process_limit.value_or(process_limit_);
-    limit_own_group(processes + 1);  // It is one of them itself.
+    limit_own_group(processes + 2);  // It is one of them itself, and has one thread more.
     if (!limits_memory && !limits_cpu) return run_command(paths, launch, own_quarters());
     const std::string name = group_name(paths);
     io::Cgroup group = make_cgroup(name, launch.memory_limit_bytes);
@@ -393,11 +204,10 @@ class Shim {
 
   Quarters own_quarters() const { return {own_, Entry::Born, kills_->read()}; }
 
-  Outcome run_command(const AttemptPaths& paths, const Launch& launch,
-                      const Quarters& quarters) const {
+  Outcome run_command(const AttemptPaths& paths, const Launch& launch, const Quarters& quarters) {
     const ShimRecord record{self_, quarters.cgroup.directories()};
     const Status noted = write_record(paths.shim, record);
-    return noted ? supervise(paths, launch, quarters) : not_started(noted.error());
+    return noted ? supervise(paths, launch, quarters, pump_) : not_started(noted.error());
   }
 
   io::ProcessIdentity self_;
@@ -406,24 +216,29 @@ class Shim {
   std::uint64_t own_limit_ = 0;  ///< Of `own_`, as it is now.
   io::Cgroup own_{};
   std::optional<io::KillCounter> kills_{};
+  io::PipePump pump_{[] { ::kill(::getpid(), SIGCHLD); }};  ///< Ends a wait: there is news.
 };
 
-/// Empty when the agent is gone.
-std::string next_attempt(int socket) {
-  char directory[PATH_MAX];
+/// With an empty directory when the agent is gone.
+Handover next_attempt(int socket, std::string& buffer) {
   ssize_t count = 0;
   do {
-    count = ::recv(socket, directory, sizeof directory, 0);
+    count = ::recv(socket, buffer.data(), buffer.size(), 0);
   } while (count < 0 && errno == EINTR);
-  return std::string(directory, static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  const auto size = static_cast<std::size_t>(std::max<ssize_t>(count, 0));
+  Handover handed = decode_handover(std::string_view(buffer).substr(0, size));
+  ::explicit_bzero(buffer.data(), size);  // What one job may know is not left for the next.
+  return handed;
 }
 
 void run_attempts(int socket) {
   const Result<io::ProcessIdentity> self = io::identify(::getpid());
   if (!self) return;
   Shim shim(*self);
-  for (std::string next = next_attempt(socket); !next.empty(); next = next_attempt(socket)) {
-    shim.run_attempt(AttemptPaths(next), socket);
+  std::string buffer(kLongestHandover, '\0');
+  for (Handover next = next_attempt(socket, buffer); !next.directory.empty();
+       next = next_attempt(socket, buffer)) {
+    shim.run_attempt(std::move(next), socket);
     const char over = 'x';
     ::send(socket, &over, 1, MSG_NOSIGNAL);
   }

@@ -37,7 +37,7 @@ class ShimTest : public testing::Test {
   io::ProcessIdentity launch_shim() { return launch_without_agent(*zygote, paths); }
 
   ExitRecord wait(const io::ProcessIdentity& shim) {
-    EXPECT_TRUE(io::wait_for_end(shim, 30s)) << "the shim does not end";
+    EXPECT_TRUE(io::wait_for_end(shim, 120s)) << "the shim does not end";
     const auto exit = read_record<ExitRecord>(paths.exit);
     EXPECT_TRUE(exit) << "no exit.json";
     EXPECT_TRUE(processes_marked(marker_of(paths)).empty());
@@ -50,7 +50,7 @@ class ShimTest : public testing::Test {
 
   /// Blocks until the command has written the file.
   std::string wait_for_file(const std::string& name) const {
-    for (int attempt = 0; attempt < 2000; ++attempt) {
+    for (int attempt = 0; attempt < 24'000; ++attempt) {
       const auto text = io::read_file(paths.directory + "/wd/" + name);
       if (text && text->ends_with('\n')) return *text;
       ::usleep(5'000);

@@ -17,7 +17,7 @@ class ShimReuseTest : public ShimTest {
     EXPECT_TRUE(io::make_directories(paths.log_directory));
     launch.command = command;
     EXPECT_TRUE(write_record(paths.launch, LaunchRecord{boot_id(), launch}));
-    return *zygote->launch(paths.directory);
+    return *zygote->launch({.directory = paths.directory});
   }
 
   model::Outcome finish(Supervisor supervisor) {
@@ -88,7 +88,7 @@ TEST_F(ShimReuseTest, AnIdleOneThatWasKilledIsReplaced) {
   const io::ProcessIdentity process = first.process();
   finish(std::move(first));
   ASSERT_TRUE(io::send_signal(process, SIGKILL));
-  ASSERT_TRUE(io::wait_for_end(process, 30s));
+  ASSERT_TRUE(io::wait_for_end(process, 120s));
   const auto killed = read_record<ShimRecord>(paths.shim);
   ASSERT_TRUE(killed);
 
@@ -107,7 +107,7 @@ TEST_F(ShimReuseTest, DoesNotBeginWhatAnAgentThatIsGoneHandedToIt) {
   { const Supervisor handed = begin("second", "echo ran > ran"); }
   ASSERT_TRUE(io::send_signal(process, SIGCONT));
 
-  ASSERT_TRUE(io::wait_for_end(process, 30s));
+  ASSERT_TRUE(io::wait_for_end(process, 120s));
   EXPECT_NE(::access(paths.shim.c_str(), F_OK), 0);
   EXPECT_NE(::access(paths.exit.c_str(), F_OK), 0);
 }
@@ -129,7 +129,7 @@ TEST_F(ShimReuseTest, IdleOnesEndWithTheirAgent) {
 
   zygote = fail(Code::NotFound, "its agent died");
 
-  EXPECT_TRUE(io::wait_for_end(process, 30s));
+  EXPECT_TRUE(io::wait_for_end(process, 120s));
 }
 
 }  // namespace

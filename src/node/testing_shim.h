@@ -12,7 +12,7 @@ namespace berth::node {
 
 /// A shim that has begun the attempt, or has decided not to, and has no agent any more.
 inline io::ProcessIdentity launch_without_agent(Zygote& zygote, const AttemptPaths& paths) {
-  const auto shim = zygote.launch(paths.directory);
+  const auto shim = zygote.launch({.directory = paths.directory});
   EXPECT_TRUE(shim);
   if (!shim) return {};
   pollfd over{shim->fd(), POLLIN, 0};

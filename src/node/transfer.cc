@@ -71,9 +71,22 @@ void Transfer::finished(TransferStep step, Result<std::vector<TransferStep>> out
   if (!outcome) {
     failed(std::move(step), std::move(outcome).error());
   } else {
-    for (TransferStep& more : *outcome) waiting_.push_back(std::move(more));
+    went_well(*std::move(outcome));
   }
   pump();
+}
+
+void Transfer::went_well(std::vector<TransferStep> more) {
+  ++progress_;
+  lacks_room_ = false;
+  was_refreshed_ = false;
+  for (TransferStep& step : more) {
+    if (step.run) {
+      waiting_.push_back(std::move(step));
+    } else {
+      notes_.push_back(std::move(step.what));
+    }
+  }
 }
 
 bool Transfer::may_repeat(const TransferStep& step, const Error& error) const {
@@ -85,6 +98,7 @@ bool Transfer::may_repeat(const TransferStep& step, const Error& error) const {
 }
 
 void Transfer::failed(TransferStep step, Error error) {
+  lacks_room_ = error.code == Code::OutOfSpace;
   if (error.code == Code::Forbidden && refresh_ && (is_paused_ || !was_refreshed_)) {
     waiting_.push_back(std::move(step));
     if (is_paused_) return;

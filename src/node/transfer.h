@@ -30,6 +30,9 @@ struct TransferStep {
   int tries = 0;
 };
 
+/// Nothing to do, only something that its user should know.
+inline TransferStep note_step(std::string note) { return {.run = {}, .what = std::move(note)}; }
+
 struct TransferOptions {
   bool stop_at_first_error = false;
   /// Steps that fail because the server is unwell are repeated for as long as it takes.
@@ -49,16 +52,22 @@ class Transfer : public std::enable_shared_from_this<Transfer> {
   void start(std::vector<TransferStep> steps, OnDone done);
   void pause() { is_paused_ = true; }
   void resume(const wire::node::Launch& launch);
-  /// When a signature is refused: called instead of failing, once; then it waits for resume() with
-  /// fresh ones.
+  /// When a signature is refused: called instead of failing; then it waits for resume() with fresh
+  /// ones. Once, and once more after each step that went well: signatures grow old again.
   void on_refused(std::function<void()> refresh) { refresh_ = std::move(refresh); }
   void abort();  ///< `done` is not called any more.
   bool is_busy() const { return under_way_ > 0; }
+  /// How many steps have gone well.
+  std::uint64_t progress() const { return progress_; }
+  /// The last that was heard of the server is that its disk is full.
+  bool lacks_room() const { return lacks_room_; }
+  const std::vector<std::string>& notes() const { return notes_; }
 
  private:
   void pump();
   void run(TransferStep step);
   void finished(TransferStep step, Result<std::vector<TransferStep>> outcome);
+  void went_well(std::vector<TransferStep> more);
   void failed(TransferStep step, Error error);
   bool may_repeat(const TransferStep& step, const Error& error) const;
   void settle();
@@ -77,6 +86,9 @@ class Transfer : public std::enable_shared_from_this<Transfer> {
   int under_way_ = 0;
   int sleeping_ = 0;  ///< Steps that wait for their next try.
   bool was_refreshed_ = false;
+  bool lacks_room_ = false;
+  std::uint64_t progress_ = 0;
+  std::vector<std::string> notes_{};
 };
 
 }  // namespace berth::node

@@ -157,15 +157,19 @@ Result<Supervisor> Zygote::fork_shim() const {
   return Supervisor({answer.pid, answer.start_ticks}, std::move(socket));
 }
 
-Result<Supervisor> Zygote::launch(const std::string& attempt_directory) {
+Result<Supervisor> Zygote::launch(const Handover& attempt) {
+  const std::string message = encode(attempt);
+  if (message.size() > kLongestHandover) {
+    return fail(Code::TooLarge, "its secrets are too large to be handed over");
+  }
   while (!idle_.empty()) {
     Supervisor next = std::move(idle_.back());
     idle_.pop_back();
-    if (next.hand(attempt_directory)) return next;  // Else somebody has killed it.
+    if (next.hand(message)) return next;  // Else somebody has killed it.
   }
   Supervisor made = TRY(fork_shim());
   // One that is killed before it gets this is noticed like one that is killed later.
-  (void)made.hand(attempt_directory);
+  (void)made.hand(message);
   return made;
 }
 
@@ -182,10 +186,9 @@ void Zygote::dismiss_idle() {
   for (const io::ProcessIdentity& shim : leaving) (void)io::wait_for_end(shim, kLeaving);
 }
 
-bool Supervisor::hand(const std::string& attempt_directory) const {
-  const ssize_t sent =
-      ::send(fd(), attempt_directory.data(), attempt_directory.size(), MSG_NOSIGNAL);
-  return sent == static_cast<ssize_t>(attempt_directory.size());
+bool Supervisor::hand(std::string_view message) const {
+  const ssize_t sent = ::send(fd(), message.data(), message.size(), MSG_NOSIGNAL);
+  return sent == static_cast<ssize_t>(message.size());
 }
 
 bool Supervisor::is_idle_again() {

@@ -7,6 +7,7 @@
 #include "base/result.h"
 #include "io/file.h"
 #include "io/process.h"
+#include "node/handover.h"
 
 namespace berth::node {
 
@@ -24,7 +25,7 @@ class Supervisor {
 
  private:
   friend class Zygote;
-  bool hand(const std::string& attempt_directory) const;
+  bool hand(std::string_view message) const;
 
   io::ProcessIdentity process_{};
   io::Descriptor socket_{};
@@ -40,8 +41,8 @@ class Zygote {
 
   /// Has a shim run the attempt whose launch.json lies there: one that has nothing to do, or a new
   /// one, for which this blocks for about a fork. Unavailable when the zygote is gone; nothing but
-  /// a new agent helps then.
-  Result<Supervisor> launch(const std::string& attempt_directory);
+  /// a new agent helps then. TooLarge when its secrets are.
+  Result<Supervisor> launch(const Handover& attempt);
 
   /// One whose attempt is over may run another.
   void keep(Supervisor supervisor);

@@ -69,8 +69,18 @@ Result<io::Reply> put_user(Call& call) {
   return json_reply(is_new ? 201 : 200, shown(call, user));
 }
 
+/// What becomes of the user's jobs that are not over: ?jobs=cancel or keep.
+Result<ControlPlane::UsersJobs> jobs_of(const Call& call) {
+  const std::string word = call.query_value("jobs");
+  if (word.empty()) return ControlPlane::UsersJobs::Refuse;
+  if (word == "cancel") return ControlPlane::UsersJobs::Cancel;
+  if (word == "keep") return ControlPlane::UsersJobs::Keep;
+  return fail(Code::InvalidArgument, "'jobs' is 'cancel' or 'keep'", "jobs");
+}
+
 Result<io::Reply> delete_user(Call& call) {
-  const Status deleted = call.services.plane.delete_user(call.parameter("user"));
+  const auto jobs = TRY(jobs_of(call));
+  const Status deleted = call.services.plane.delete_user(call.parameter("user"), jobs);
   if (!deleted && deleted.error().code != Code::NotFound) return fail(deleted.error());
   return io::Reply{.status = 204};
 }

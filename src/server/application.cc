@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/caught.h"
 #include "base/digest.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -10,6 +11,7 @@
 #include "server/control_plane.h"
 #include "server/error_reply.h"
 #include "server/identification.h"
+#include "server/mlflow.h"
 
 namespace berth::server {
 namespace {
@@ -34,6 +36,12 @@ std::string_view what_is_wanted(const io::RequestHead& head, const Route& route)
   return "this needs a bearer token; the owner's is in owner.token of the state directory";
 }
 
+/// Inside, as in a template, a resource is named by its id.
+bool is_arm_id(std::string_view path) {
+  constexpr std::string_view kStart = "/subscriptions/";
+  return equals_ignoring_case(path.substr(0, kStart.size()), kStart);
+}
+
 /// Nodes come by the address that their site was given: through a port that is forwarded, say.
 bool is_address_of_a_site(const core::State& state, std::string_view authority) {
   return std::ranges::any_of(state.sites, [&](const auto& entry) {
@@ -52,16 +60,19 @@ Application::Application(ApplicationParts parts)
       guesses_(kGuesses),
       deployments_({.services = parts_.services,
                     .loop = parts_.loop,
-                    .inside = {.perform =
-                                   [this](const Principal& principal, io::Request request) {
-                                     return perform_inside(principal, std::move(request));
-                                   },
-                               .check =
-                                   [this](const Principal& principal, const io::RequestHead& head) {
-                                     return check_inside(principal, head);
-                                   }},
+                    .inside = inside(),
                     .key = parts_.sealing_key}) {
+  parts_.services.run_room = &run_room_;
   parts_.services.deployments = &deployments_;
+}
+
+Inside Application::inside() {
+  return {.perform =
+              [this](const Principal& principal, io::Request request) {
+                return perform_inside(principal, std::move(request));
+              },
+          .check = [this](const Principal& principal,
+                          const io::RequestHead& head) { return check_inside(principal, head); }};
 }
 
 /// A page of another origin, or a name that was made to point here, must not reach us through
@@ -127,6 +138,15 @@ Result<Principal> Application::show_in(const io::RequestHead& head, const Match&
   return fail(Code::Forbidden, why);
 }
 
+/// On a full disk what is left is for what ends work and for what makes room.
+Status Application::check_room(const Route& route) const {
+  const bool adds = std::string_view(route.permission.action).ends_with("/write");
+  if (!adds || !parts_.services.store.is_full()) return Done{};
+  return fail(
+      Code::OutOfSpace,
+      "the disk of the server is full; jobs that run go on, and what is deleted makes room");
+}
+
 /// Asked again while the request is served. The owner's rights do not end, a node's end with its
 /// channel.
 std::function<bool()> Application::guard_of(const Match& match, const Principal& principal) const {
@@ -136,6 +156,26 @@ std::function<bool()> Application::guard_of(const Match& match, const Principal&
     return is_current(state, principal, parts_.services.clock.now().wall) &&
            allows(state, principal, asked);
   };
+}
+
+/// On whose account a request is.
+io::Caller Application::caller_of(const io::RequestHead& head, const Route& route,
+                                  const Principal& principal) {
+  io::Caller caller{.only_reads = head.method == "GET" || head.method == "HEAD" ||
+                                  std::string_view(route.permission.action).ends_with("/read")};
+  switch (principal.kind) {
+    case Principal::Kind::Nobody: break;
+    case Principal::Kind::Node: caller.name = "node " + principal.node.text; break;
+    case Principal::Kind::Job:
+      caller.name = "job " + principal.job.workspace.text + "/" + principal.job.name;
+      break;
+    case Principal::Kind::Signature:  // Whoever it was given to, and passed on to.
+      caller.name = fmt::format("signature of {}{} from {}", principal.token.text,
+                                principal.job.name, head.peer.substr(0, head.peer.rfind(':')));
+      break;
+    default: caller.name = "user " + principal.name; break;
+  }
+  return caller;
 }
 
 io::Admission Application::turn_away(const io::RequestHead& head, const Route* route,
@@ -152,7 +192,9 @@ io::Admission Application::turn_away(const io::RequestHead& head, const Route* r
   }
   const bool is_refusal = reply.status == 401 || reply.status == 403 || reply.status == 429;
   if (is_refusal) audit_.refused({head, route, principal, reply.status});
-  return io::Refuse{std::move(reply)};
+  io::Caller caller;
+  if (route != nullptr) caller = caller_of(head, *route, principal);
+  return io::Refuse{std::move(reply), std::move(caller)};
 }
 
 io::Admission Application::admit(const io::RequestHead& head) {
@@ -162,6 +204,11 @@ io::Admission Application::admit(const io::RequestHead& head) {
   const Result<Match> match = table_.find(head.method, head.path);
   const Principal bearer = identify(head, match ? match->route : nullptr);
   if (!match) {
+    // What a blob cannot be called is no secret, and a storage client takes a 401 for a signature
+    // that has grown old.
+    const bool is_bad_name = is_signed(head) && head.path.starts_with("/blob/") &&
+                             match.error().code == Code::InvalidArgument;
+    if (is_bad_name) return io::Refuse{blob_error_reply(match.error())};
     // A stranger does not learn which paths exist.
     const bool is_stranger = bearer.kind == Principal::Kind::Nobody;
     const Error error =
@@ -177,13 +224,20 @@ io::Admission Application::admit(const io::RequestHead& head) {
       return turn_away(head, &route, {Code::Forbidden, "this is another node's channel"}, bearer);
     }
     return io::Upgrade{[this, node](std::shared_ptr<io::WebSocket> channel) {
-      parts_.nodes.accept(node, std::move(channel));
-    }};
+                         parts_.nodes.accept(node, std::move(channel));
+                       },
+                       caller_of(head, route, *principal)};
+  }
+  if (const Status room = check_room(route); !room) {
+    return turn_away(head, &route, room.error(), *principal);
   }
   const bool is_spooled = route.body == BodyKind::Spooled;
   auto guard = guard_of(*match, *principal);
-  if (is_spooled) return io::SpoolBody{kSpoolLimit, std::move(guard), wants_md5(head)};
-  return io::ReadBody{kJsonLimit, std::move(guard)};
+  io::Caller caller = caller_of(head, route, *principal);
+  if (is_spooled) {
+    return io::SpoolBody{kSpoolLimit, std::move(guard), wants_md5(head), std::move(caller)};
+  }
+  return io::ReadBody{kJsonLimit, std::move(guard), std::move(caller)};
 }
 
 /// A request and its way to an answer.
@@ -201,6 +255,13 @@ void Application::handle(io::Request request, Respond respond) {
 }
 
 void Application::attempt(const std::shared_ptr<Exchange>& exchange) {
+  const io::RequestHead& head = exchange->request.head;
+  const Status attempted =
+      caught([&] { return head.method + " " + head.path; }, [&] { attempt_once(exchange); });
+  if (!attempted) exchange->respond(error_reply(head, attempted.error()));
+}
+
+void Application::attempt_once(const std::shared_ptr<Exchange>& exchange) {
   io::Request& request = exchange->request;
   const Respond& respond = exchange->respond;
   const Result<Match> match = table_.find(request.head.method, request.head.path);
@@ -217,11 +278,14 @@ void Application::attempt(const std::shared_ptr<Exchange>& exchange) {
     io::Admission refusal = turn_away(request.head, match->route, principal.error(), bearer);
     return respond(std::get<io::Refuse>(std::move(refusal)).reply);
   }
-  Call call{.request = request, .services = parts_.services, .principal = *std::move(principal)};
+  Call call{.request = request,
+            .services = parts_.services,
+            .respond = server::Respond(
+                [this, exchange](Result<io::Reply> reply) { answer(exchange, std::move(reply)); }),
+            .principal = *std::move(principal)};
   if (const Status filled = fill(call, *match); !filled) {
     return respond(error_reply(request.head, filled.error()));
   }
-  call.respond = [this, exchange](Result<io::Reply> reply) { answer(exchange, std::move(reply)); };
   Result<io::Reply> reply = perform(call, *match->route);
   exchange->is_recorded = call.is_recorded;
   if (reply && is_later(*reply)) return;
@@ -244,6 +308,11 @@ Status Application::fill(Call& call, const Match& match) const {
 }
 
 Status Application::check_inside(const Principal& principal, const io::RequestHead& head) const {
+  if (!is_arm_id(head.path)) {
+    return fail(Code::InvalidArgument,
+                fmt::format("'{}' is not the id of a resource: one begins with /subscriptions/",
+                            to_valid_utf8(head.path)));
+  }
   const Match match = TRY(table_.find(head.method, head.path));
   const core::State& state = parts_.services.plane.state();
   if (!is_current(state, principal, parts_.services.clock.now().wall)) {
@@ -254,25 +323,39 @@ Status Application::check_inside(const Principal& principal, const io::RequestHe
                                            match.route->permission.action, head.path));
 }
 
-/// Only for handlers that answer at once.
+/// Only for resources, and for handlers that answer at once: nobody waits here.
 Result<io::Reply> Application::perform_inside(const Principal& principal, io::Request request) {
-  const Match match = TRY(table_.find(request.head.method, request.head.path));
+  const Result<Match> found = table_.find(request.head.method, request.head.path);
+  if (!found || found->route->handle == nullptr) {
+    return fail(Code::NotFound, fmt::format("no resource '{}'", to_valid_utf8(request.head.path)));
+  }
+  const Match& match = *found;
   if (const Status allowed = check_inside(principal, request.head); !allowed) {
     audit_.refused({request.head, match.route, principal, 403});
     return fail(allowed.error());
   }
-  Call call{.request = request, .services = parts_.services, .principal = principal};
+  const auto answered = std::make_shared<std::optional<Result<io::Reply>>>();
+  Call call{.request = request,
+            .services = parts_.services,
+            .respond = server::Respond([answered](Result<io::Reply> reply) { *answered = reply; }),
+            .principal = principal};
   TRY(fill(call, match));
   Result<io::Reply> reply = perform(call, *match.route);
-  if (reply && is_later(*reply)) return fail(Code::NotSupported, "this cannot be waited for here");
-  return reply;
+  if (!reply || !is_later(*reply)) return reply;
+  if (*answered) return **answered;
+  return fail(Code::NotSupported, fmt::format("'{}' cannot be waited for here", request.head.path));
 }
 
 /// Calls the handler. A change and the line of the audit log that tells of it are one batch.
 Result<io::Reply> Application::perform(Call& call, const Route& route) {
+  const auto what = [&] { return call.request.head.method + " " + call.request.head.path; };
+  return caught(what, [&] { return perform_unguarded(call, route); });
+}
+
+Result<io::Reply> Application::perform_unguarded(Call& call, const Route& route) {
   if (!AuditTrail::is_recorded(route, call.principal)) return route.handle(call);
   ControlPlane& plane = parts_.services.plane;
-  plane.begin_batch();
+  const Together together(plane);
   Result<io::Reply> reply = route.handle(call);
   // Asking again for what is there already changes nothing; an action is recorded in any case.
   const bool is_change =
@@ -280,20 +363,20 @@ Result<io::Reply> Application::perform(Call& call, const Route& route) {
   if (is_change && reply && reply->status < 400) {
     audit_.changed({call.request.head, &route, call.principal, reply->status});
   }
-  plane.end_batch();
   return reply;
 }
 
 /// Nothing leaves before the commit it rests on. Who only reads is not told of a change of somebody
 /// else's that came to nothing: what it saw never was, so it looks again.
 void Application::answer(const std::shared_ptr<Exchange>& exchange, Result<io::Reply> reply) {
-  const auto finish = [exchange](const Result<io::Reply>& result) {
-    exchange->respond(result ? *result : error_reply(exchange->request.head, result.error()));
+  const auto finish = [exchange](Result<io::Reply> result) {
+    exchange->respond(result ? *std::move(result)
+                             : error_reply(exchange->request.head, result.error()));
   };
-  if (exchange->is_recorded) return finish(reply);
+  if (exchange->is_recorded) return finish(std::move(reply));
   parts_.services.plane.when_durable(
-      [this, exchange, finish, reply = std::move(reply)](const Status& durable) {
-        if (durable) return finish(reply);
+      [this, exchange, finish, reply = std::move(reply)](const Status& durable) mutable {
+        if (durable) return finish(std::move(reply));
         if (!exchange->only_reads() || ++exchange->tries > kMostReads) {
           return finish(fail(durable.error()));
         }

@@ -11,6 +11,7 @@
 #include "server/deployments.h"
 #include "server/node_hub.h"
 #include "server/route.h"
+#include "server/run_room.h"
 #include "server/throttle.h"
 
 namespace berth::server {
@@ -33,7 +34,10 @@ class Application final : public io::HttpHandler {
   void handle(io::Request request, Respond respond) override;
 
   /// Goes on with deployments that an earlier server has begun.
-  Status recover() { return deployments_.recover(); }
+  Status recover() { return deployments_.recover_after_start(); }
+
+  /// The door for requests of our own.
+  Inside inside();
 
   const RouteTable& table() const { return table_; }
 
@@ -43,21 +47,27 @@ class Application final : public io::HttpHandler {
   Result<Principal> show_in(const io::RequestHead& head, const Match& match,
                             const Principal& bearer) const;
   Asked asked_of(const Match& match) const;
+  static io::Caller caller_of(const io::RequestHead& head, const Route& route,
+                              const Principal& principal);
+  Status check_room(const Route& route) const;
   std::function<bool()> guard_of(const Match& match, const Principal& principal) const;
   io::Admission turn_away(const io::RequestHead& head, const Route* route, const Error& error,
                           const Principal& principal);
   Status fill(Call& call, const Match& match) const;
   Result<io::Reply> perform(Call& call, const Route& route);
+  Result<io::Reply> perform_unguarded(Call& call, const Route& route);
   Status check_inside(const Principal& principal, const io::RequestHead& head) const;
   Result<io::Reply> perform_inside(const Principal& principal, io::Request request);
   struct Exchange;
   void attempt(const std::shared_ptr<Exchange>& exchange);
+  void attempt_once(const std::shared_ptr<Exchange>& exchange);
   void answer(const std::shared_ptr<Exchange>& exchange, Result<io::Reply> reply);
 
   ApplicationParts parts_;
   RouteTable table_;
   AuditTrail audit_;
   PeerThrottle guesses_;
+  RunRoom run_room_;
   Deployments deployments_;
 };
 

@@ -46,8 +46,16 @@ class ApplicationTest : public RouteTest {
       answer = Answer{reply.status, reply.headers, reply.body, {}};
     });
     settle();
+    if (!answer) finish_searches();
     EXPECT_TRUE(answer) << "no answer";
     return answer.value_or(Answer{});
+  }
+
+  /// Searches run one after the other: what was asked for before this has been answered behind it.
+  void finish_searches() {
+    services.store.search(
+        [this](store::Tracking&) -> std::function<void()> { return [this] { loop.stop(); }; });
+    loop.run();
   }
 
   model::UserId user(const std::string& name) { return plane.put_user(name, "", "owner")->id; }

@@ -53,6 +53,10 @@ Result<store::AssetQuery> query_of(const Call& call, AssetKind kind) {
   return query;
 }
 
+std::int64_t behind(const store::AssetQuery& query, std::size_t shown) {
+  return static_cast<std::int64_t>(query.skip + shown);
+}
+
 template <AssetKind kind>
 Result<io::Reply> list_versions(Call& call) {
   store::AssetQuery query = TRY(query_of(call, kind));
@@ -65,14 +69,13 @@ Result<io::Reply> list_versions(Call& call) {
   if (query.skip == 0) query.skip = filter.offset();
 
   const std::size_t size = query.limit++;
-  const std::vector<Asset> assets = TRY(call.services.store.assets(query));
+  store::Page<Asset> assets = TRY(call.services.store.assets(query));
+  const bool has_more = take_page(assets, size);
   json::array values;
-  for (std::size_t index = 0; index < std::min(size, assets.size()); ++index) {
-    if (!filter.takes(assets[index])) continue;
-    values.push_back(arm::to_json(assets[index], *call.workspace));
+  for (const Asset& asset : assets) {
+    if (filter.takes(asset)) values.push_back(arm::to_json(asset, *call.workspace));
   }
-  std::string next;
-  if (assets.size() > size) next = next_link(call, static_cast<std::int64_t>(query.skip + size));
+  const std::string next = has_more ? next_link(call, behind(query, assets.size())) : "";
   return json_reply(200, arm::page(std::move(values), next));
 }
 
@@ -80,14 +83,13 @@ template <AssetKind kind>
 Result<io::Reply> list_containers(Call& call) {
   store::AssetQuery query = TRY(query_of(call, kind));
   const std::size_t size = query.limit++;
-  const auto containers = TRY(call.services.store.containers(query));
+  store::Page<AssetContainer> containers = TRY(call.services.store.containers(query));
+  const bool has_more = take_page(containers, size);
   json::array values;
-  for (std::size_t index = 0; index < std::min(size, containers.size()); ++index) {
-    values.push_back(arm::to_json(containers[index], *call.workspace));
+  for (const AssetContainer& container : containers) {
+    values.push_back(arm::to_json(container, *call.workspace));
   }
-  std::string next;
-  if (containers.size() > size)
-    next = next_link(call, static_cast<std::int64_t>(query.skip + size));
+  const std::string next = has_more ? next_link(call, behind(query, containers.size())) : "";
   return json_reply(200, arm::page(std::move(values), next));
 }
 
@@ -182,6 +184,7 @@ Result<io::Reply> put_version(Call& call) {
   asset.kind = kind;
   asset.name = call.parameter("name");
   asset.version = call.parameter("version");
+  TRY(check_ids(call.services.plane, *call.workspace, asset.body));
   if (kind == AssetKind::Code) TRY(settle_code(call, asset));
   if (kind == AssetKind::Data) TRY(check_data(asset));
   if (kind == AssetKind::Component) settle_component(asset);
@@ -189,11 +192,13 @@ Result<io::Reply> put_version(Call& call) {
   if (auto existing = TRY(find_version(call, kind))) {
     return update_version(call, *std::move(existing), std::move(asset));
   }
-  if (kind == AssetKind::Model) TRY(settle_model(call, asset));
+  store::Batch files;
+  if (kind == AssetKind::Model) files = TRY(settle_model(call, asset));
   store::Batch rows =
       TRY(new_version(call.services.store, std::move(asset), call.services.clock.now().wall));
   io::Reply reply =
       json_reply(201, arm::to_json(std::get<store::PutAsset>(rows.front()).asset, *call.workspace));
+  std::ranges::move(files, std::back_inserter(rows));
   call.services.plane.write(std::move(rows));
   return reply;
 }
@@ -251,7 +256,7 @@ template <AssetKind kind>
 Result<io::Reply> delete_container(Call& call) {
   if (TRY(find_container(call, kind))) {
     call.services.plane.write(
-        {store::DeleteContainer{call.workspace->id, kind, call.parameter("name")}});
+        TRY(removal_of_all(call.services.store, call.workspace->id, kind, call.parameter("name"))));
   }
   return io::Reply{.status = 204};
 }

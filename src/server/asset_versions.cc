@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/asset_versions.h"
 
+#include <algorithm>
 #include <charconv>
+
+#include "server/model_files.h"
 
 namespace berth::server {
 namespace {
@@ -17,13 +20,17 @@ std::optional<std::uint64_t> as_number(const std::string& version) {
 
 /// The newest version beside this one, archived ones included.
 Result<std::string> newest_beside(store::Store& store, const model::Asset& asset) {
-  const auto newest = TRY(store.assets({.workspace = asset.workspace,
-                                        .kind = asset.kind,
-                                        .name = asset.name,
-                                        .view = store::JobQuery::View::All,
-                                        .limit = 2}));
-  for (const model::Asset& other : newest) {
-    if (other.version != asset.version) return other.version;
+  store::AssetQuery query{.workspace = asset.workspace,
+                          .kind = asset.kind,
+                          .name = asset.name,
+                          .view = store::JobQuery::View::All,
+                          .limit = 2};
+  for (bool has_more = true; has_more; ++query.skip) {
+    const store::Page<model::Asset> newest = TRY(store.assets(query));
+    for (const model::Asset& other : newest) {
+      if (other.version != asset.version) return other.version;
+    }
+    has_more = newest.is_cut;
   }
   return std::string();
 }
@@ -59,7 +66,8 @@ Result<store::Batch> new_version(store::Store& store, model::Asset asset, WallTi
 }
 
 Result<store::Batch> removal_of(store::Store& store, const model::Asset& asset, WallTime now) {
-  store::Batch rows = {store::DeleteAsset{asset.workspace, asset.kind, asset.name, asset.version}};
+  store::Batch rows = TRY(removal_of_files(store, asset));
+  rows.push_back(store::DeleteAsset{asset.workspace, asset.kind, asset.name, asset.version});
   auto container = TRY(store.container(asset.workspace, asset.kind, asset.name));
   if (!container) return rows;
   container->modified_at = now;
@@ -69,6 +77,27 @@ Result<store::Batch> removal_of(store::Store& store, const model::Asset& asset, 
     container->latest_version = TRY(newest_beside(store, asset));
   }
   rows.push_back(store::PutContainer{*std::move(container)});
+  return rows;
+}
+
+Result<store::Batch> removal_of_all(store::Store& store, const model::WorkspaceId& workspace,
+                                    model::AssetKind kind, const std::string& name) {
+  store::Batch rows;
+  store::AssetQuery query{.workspace = workspace,
+                          .kind = kind,
+                          .name = name,
+                          .view = store::JobQuery::View::All,
+                          .limit = 1000};
+  for (bool has_more = kind == model::AssetKind::Model; has_more;) {
+    const store::Page<model::Asset> versions = TRY(store.assets(query));
+    for (const model::Asset& version : versions) {
+      store::Batch files = TRY(removal_of_files(store, version));
+      std::ranges::move(files, std::back_inserter(rows));
+    }
+    has_more = versions.is_cut || versions.size() == query.limit;
+    query.skip += versions.size();
+  }
+  rows.push_back(store::DeleteContainer{workspace, kind, name});
   return rows;
 }
 

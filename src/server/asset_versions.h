@@ -14,7 +14,11 @@ namespace berth::server {
 Result<store::Batch> new_version(store::Store& store, model::Asset asset, WallTime now);
 
 /// The rows that delete a version. The container stays, even empty: it knows which version numbers
-/// were used. Labels of the version go with it.
+/// were used. Labels of the version go with it, and the files of a model that were pinned for it.
 Result<store::Batch> removal_of(store::Store& store, const model::Asset& asset, WallTime now);
+
+/// The rows that delete an asset with all its versions and what was pinned for them.
+Result<store::Batch> removal_of_all(store::Store& store, const model::WorkspaceId& workspace,
+                                    model::AssetKind kind, const std::string& name);
 
 }  // namespace berth::server

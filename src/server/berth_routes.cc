@@ -4,6 +4,7 @@
 
 #include <charconv>
 
+#include "base/caught.h"
 #include "base/record.h"
 #include "base/version.h"
 #include "server/control_plane.h"
@@ -44,6 +45,7 @@ Result<io::Reply> status(Call& call) {
                           {"pid", ::getpid()},
                           {"port", call.services.facts.port},
                           {"home", call.services.facts.home},
+                          {"disk_full", call.services.store.is_full()},
                           {"nodes", std::move(nodes)},
                           {"jobs", {{"running", running}, {"queued", queued}}}});
 }
@@ -141,7 +143,8 @@ Result<io::Reply> log(Call& call) {
   call.services.log_waiters.add(
       key, deadline,
       [&services = call.services, key, from, respond = call.respond](bool is_last_chance) {
-        Result<LogPart> news = read_log(services, key, from);
+        Result<LogPart> news =
+            caught("reading a log", [&] { return read_log(services, key, from); });
         if (news && !news->is_news() && !is_last_chance) return false;
         respond(news ? Result<io::Reply>(reply_of(*std::move(news), from.offset))
                      : fail(news.error()));

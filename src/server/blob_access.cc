@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "model/datastore.h"
 #include "server/control_plane.h"
+#include "server/model_files.h"
 
 namespace berth::server {
 namespace {
@@ -90,6 +91,7 @@ Result<Principal> holder_of(const Grant& grant, const Services& services) {
     holder.name = "signature of job " + grant.job;
     holder.job = {grant.workspace, grant.job};
     holder.attempt = grant.attempt;
+    holder.fence = grant.fence;
   }
   if (!grant.token.text.empty()) {
     holder.token = grant.token;
@@ -180,9 +182,14 @@ Result<BlobRequest> open_blob_request(const Call& call) {
   if (is_of_container(request.operation) || request.operation == BlobOperation::Unknown) {
     return request;
   }
+  const bool is_reading = permissions_for(request.operation) == "r";
+  if (!is_reading && is_pinned(request.target.container, request.target.path)) {
+    return fail_blob("BlobImmutableDueToPolicy",
+                     "this file belongs to a registered model, whose files never change");
+  }
   const bool is_folder = request.target.path.ends_with('/');
   // Clients look whether there is a blob of a folder's name before they list it.
-  if (is_folder && permissions_for(request.operation) == "r") {
+  if (is_folder && is_reading) {
     return fail_blob("BlobNotFound", "there is no blob of that name");
   }
   if (is_folder || request.target.path.empty()) {

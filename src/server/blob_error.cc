@@ -18,6 +18,7 @@ constexpr Fault kFaults[] = {
     {"AuthenticationFailed", 403, Code::Forbidden},
     {"AuthorizationPermissionMismatch", 403, Code::Forbidden},
     {"BlobAlreadyExists", 409, Code::Conflict},
+    {"BlobImmutableDueToPolicy", 409, Code::Conflict},
     {"BlobNotFound", 404, Code::NotFound},
     {"ConditionNotMet", 412, Code::Conflict},
     {"ContainerAlreadyExists", 409, Code::Conflict},

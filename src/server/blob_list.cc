@@ -101,9 +101,10 @@ class BlobCursor {
 
  private:
   Status fetch() {
-    batch_ = TRY(services_.store.blobs(query_));
+    store::Page<Blob> page = TRY(services_.store.blobs(query_));
     at_ = 0;
-    is_last_ = batch_.size() < query_.limit;
+    is_last_ = !page.is_cut && page.size() < query_.limit;
+    batch_ = std::move(page);
     if (growing_) add_growing();
     if (!batch_.empty()) query_.after = batch_.back().key.path;
     return Done{};
@@ -130,6 +131,12 @@ class BlobCursor {
   bool is_last_ = false;
 };
 
+std::size_t shown_bytes(const Blob& blob) {
+  std::size_t bytes = 300 + blob.key.path.size();
+  for (const auto& [name, value] : blob.metadata) bytes += 2 * name.size() + value.size();
+  return bytes;
+}
+
 /// Fills the listing. A virtual folder counts as one entry, and all in it is passed over.
 Status fill(const Call& call, const BlobRequest& request, const ListQuery& query,
             BlobListing& listing) {
@@ -139,8 +146,9 @@ Status fill(const Call& call, const BlobRequest& request, const ListQuery& query
   const std::size_t shown_from = query.root.size();
   const std::size_t folder_from = query.root.size() + query.prefix.size();
   std::string last = query.after;
+  store::PageBudget budget;
   while (const Blob* blob = TRY(cursor.next())) {
-    if (listing.blobs.size() + listing.prefixes.size() == query.most) {
+    if (listing.blobs.size() + listing.prefixes.size() == query.most || budget.is_spent()) {
       listing.next_marker = to_base64(last);
       break;
     }
@@ -149,6 +157,7 @@ Status fill(const Call& call, const BlobRequest& request, const ListQuery& query
         query.delimiter.empty() ? std::string::npos : path.find(query.delimiter, folder_from);
     if (cut == std::string::npos) {
       last = path;
+      budget.take(shown_bytes(*blob));
       listing.blobs.push_back(*blob);
       listing.blobs.back().key.path.erase(0, shown_from);
     } else {

@@ -6,6 +6,7 @@
 #include "server/blob_operations.h"
 #include "server/blob_xml.h"
 #include "server/control_plane.h"
+#include "server/storage_keeper.h"
 
 namespace berth::server {
 namespace {
@@ -216,6 +217,7 @@ Result<io::Reply> delete_blob(Call& call, const BlobRequest& request) {
   if (!blob) return fail_blob("BlobNotFound", "there is no such blob");
   TRY(check_conditions(call.request.head, &*blob, false));
   call.services.plane.write({store::DropBlocks{blob->key}, store::DeleteBlob{blob->key}});
+  if (call.services.storage != nullptr) call.services.storage->files_went();
   return io::Reply{.status = 202, .content_type = ""};
 }
 

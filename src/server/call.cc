@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/call.h"
 
+#include "base/caught.h"
 #include "base/check.h"
 #include "base/record.h"
 #include "base/text.h"
@@ -13,6 +14,12 @@ namespace {
 constexpr int kLaterStatus = 0;  // No HTTP answer has it.
 
 }  // namespace
+
+Respond::Respond(Take take) : take_(std::move(take)) { CHECK(take_, "somebody takes the answer"); }
+
+void Respond::operator()(Result<io::Reply> reply) const {
+  (void)caught("an answer", [&] { take_(std::move(reply)); });
+}
 
 const std::string& Call::parameter(std::string_view name) const {
   const auto found = parameters.find(name);
@@ -36,6 +43,7 @@ std::string Call::sign(Grant grant) const {
   grant.issued_at = principal.issued_at;
   grant.job = principal.attempt > 0 ? principal.job.name : std::string();
   grant.attempt = principal.attempt;
+  grant.fence = principal.fence;
   return services.signer.sign(grant);
 }
 

@@ -23,7 +23,9 @@ class ControlPlane;
 class Deployments;
 class LogStore;
 class LogWaiters;
+class RunRoom;
 class Signer;
+class StorageKeeper;
 struct Grant;
 
 /// What the process knows about itself; changes only before the first request.
@@ -45,21 +47,36 @@ struct Services {
   const Clock& clock;
   const ServerFacts& facts;
   LogWaiters& log_waiters;
+  RunRoom* run_room = nullptr;         ///< Set by the application: how much runs may grow.
   Deployments* deployments = nullptr;  ///< Set by the application, which carries them out.
+  StorageKeeper* storage = nullptr;    ///< Null where nothing is ever swept: in some tests.
+};
+
+/// How a handler answers that does so later: once, on the loop's thread. There is no call without
+/// one, wherever it comes from.
+class Respond {
+ public:
+  using Take = std::function<void(Result<io::Reply>)>;
+  explicit Respond(Take take);
+  /// A fault on the way out is the request's alone.
+  void operator()(Result<io::Reply> reply) const;
+
+ private:
+  Take take_;
 };
 
 /// One request on its way through a handler.
 struct Call {
   io::Request& request;
   Services& services;
+  /// For a handler that answers later: it returns later() and calls this once.
+  Respond respond;
   Principal principal{};
   /// The {…} of the route's pattern, percent-decoded and checked as resource names.
   std::map<std::string, std::string, std::less<>> parameters{};
   std::vector<std::pair<std::string, std::string>> query{};
   /// The workspace of routes below W; null elsewhere.
   const model::Workspace* workspace = nullptr;
-  /// Set by a handler that answers later: it returns later() and calls this once.
-  std::function<void(Result<io::Reply>)> respond{};
   /// Set by a handler that shows only what is on disk already: its answer does not wait for what
   /// is still on its way there, however slow the disk is.
   bool is_recorded = false;

@@ -24,9 +24,10 @@ class CallTest : public RouteTest {
   std::string base_url(const char* host, bool is_tls) {
     request.head.headers = {{"Host", host}};
     request.head.is_tls = is_tls;
-    return Call{.request = request, .services = services}.base_url();
+    return Call{.request = request, .services = services, .respond = nowhere}.base_url();
   }
   io::Request request;
+  const Respond nowhere = Respond([](auto) {});
 };
 
 TEST_F(CallTest, TheBaseUrlIsHowTheClientReachedUs) {
@@ -42,6 +43,7 @@ TEST_F(CallTest, TheBaseUrlNeverNamesAStranger) {
 TEST_F(CallTest, QueryNamesIgnoreCase) {
   const Call call{.request = request,
                   .services = services,
+                  .respond = nowhere,
                   .query = {{"ListViewType", "All"}, {"listviewtype", "second"}}};
 
   EXPECT_EQ(call.query_value("listViewType"), "All");
@@ -51,7 +53,8 @@ TEST_F(CallTest, QueryNamesIgnoreCase) {
 TEST_F(CallTest, BodiesAreJsonObjects) {
   const auto body = [&](const char* text, bool may_be_empty) {
     request.body = text;
-    return json_body({.request = request, .services = services}, may_be_empty).has_value();
+    return json_body({.request = request, .services = services, .respond = nowhere}, may_be_empty)
+        .has_value();
   };
   EXPECT_TRUE(body("{}", false));
   EXPECT_TRUE(body(" \n", true));

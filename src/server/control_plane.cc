@@ -143,6 +143,7 @@ void ControlPlane::flush() {
   if (failure_) {
     // It rests on changes that never happened. The state is loaded again as soon as the last of
     // those has come back, and under load more must not be added to them for ever.
+    settle_deletions(*going);
     for (const auto& waiter : going->waiters) waiter(fail(*failure_));
     return;
   }
@@ -173,6 +174,7 @@ void ControlPlane::flush() {
 void ControlPlane::committed(const std::shared_ptr<Turn>& turn, const Status& status) {
   CHECK(!in_flight_.empty() && in_flight_.front() == turn, "commits come back in order");
   in_flight_.pop_front();
+  settle_deletions(*turn);
   if (status) {
     core::forget_ended(state_, turn->ended);
     act(*turn);
@@ -182,6 +184,14 @@ void ControlPlane::committed(const std::shared_ptr<Turn>& turn, const Status& st
   }
   if (failure_ && in_flight_.empty()) reload();
   for (const auto& waiter : turn->waiters) waiter(status);
+}
+
+/// The disk knows of them now, or never will.
+void ControlPlane::settle_deletions(const Turn& turn) {
+  for (const JobKey& key : turn.deleted) {
+    const auto found = deleting_.find(key);
+    if (found != deleting_.end()) deleting_.erase(found);
+  }
 }
 
 void ControlPlane::act(const Turn& turn) {
@@ -205,6 +215,7 @@ void ControlPlane::reload() {
   const bool after_failure = failure_.has_value();
   failure_.reset();
   turn_.reset();
+  deleting_.clear();
   state_ = std::move(*loaded);
   state_.settings = options_.settings;
   for (auto& [id, node] : state_.nodes) {
@@ -222,6 +233,16 @@ void ControlPlane::reload() {
 void ControlPlane::end_batch() {
   --open_batches_;
   flush();
+}
+
+void ControlPlane::give_up_batch() {
+  --open_batches_;
+  const std::shared_ptr<Turn> undone = std::exchange(turn_, nullptr);
+  if (!undone) return;
+  failure_ = Error{Code::Unavailable, "a change was given up half way; try again"};
+  log::error("what a request had changed when it failed was undone");
+  if (open_batches_ == 0 && in_flight_.empty()) reload();
+  for (const auto& waiter : undone->waiters) waiter(fail(Code::Unavailable, "it was undone"));
 }
 
 void ControlPlane::write(store::Batch batch) {
@@ -258,8 +279,11 @@ void ControlPlane::decide() {
 
 void ControlPlane::carry_out(const core::Plan& plan) {
   for (const NodeId& node : plan.recall) apply(core::NodeRecalled{node});
-  for (const Node& node : plan.request) request(node);
-  for (const core::JobPlaced& placed : plan.place) place(placed);
+  // On a full disk a job could only fail: it waits.
+  if (!store_.is_full()) {
+    for (const Node& node : plan.request) request(node);
+    for (const core::JobPlaced& placed : plan.place) place(placed);
+  }
   for (const NodeId& node : plan.release) apply(core::NodeToldToLeave{node});
   for (const NodeId& node : plan.preempt) {
     preempt(node, fmt::format("node '{}' was taken for a dedicated cluster", node.text));

@@ -75,6 +75,8 @@ class ControlPlane {
   /// Makes it, or updates what may change of the one with the same subscription, group and name.
   Result<model::Workspace> put_workspace(model::Workspace workspace);
   Status delete_workspace(const model::WorkspaceId& workspace);
+  Result<model::Workspace> set_retention(const model::WorkspaceId& workspace,
+                                         const model::Retention& retention);
 
   // Sites and computes (control_plane_computes.cc).
 
@@ -115,8 +117,15 @@ class ControlPlane {
                  const std::vector<std::string>& lost);
   /// Ends it as soon as may be; of a job that is over, does nothing.
   Result<model::Job> cancel(const model::JobKey& key);
-  /// Only of a job that is over.
+  /// Only of a job that is over, and whose files no live job reads.
   Status delete_job(const model::JobKey& key);
+  /// The same for a job that may have left very much: takes the first part of it away. Nobody can
+  /// refer to the job or use its name until delete_job() or abandon_deletion().
+  Status begin_deletion(const model::JobKey& key);
+  void abandon_deletion(const model::JobKey& key) { going_.erase(key); }
+  bool is_going(const model::JobKey& key) const { return going_.contains(key); }
+  /// Whether delete_job() would refuse it, and why.
+  Status check_deletable(const model::JobKey& key) const;
   /// Why it waits, in a sentence.
   Result<std::string> explain(const model::JobKey& key) const;
 
@@ -125,8 +134,14 @@ class ControlPlane {
   /// Makes the user, or changes the display name of the one there is.
   Result<model::User> put_user(const std::string& name, const std::string& display_name,
                                const std::string& by);
-  /// With their tokens and roles. What they submitted stays and goes on.
-  Status delete_user(const std::string& name);
+  enum class UsersJobs {
+    Refuse,  ///< Conflict when some are not over.
+    Cancel,  ///< Their tokens are dead at once.
+    Keep,    ///< They go on as they are, tokens and all.
+  };
+  /// With their tokens and roles. What they submitted stays; `jobs` says what becomes of those of
+  /// their jobs that are not over.
+  Status delete_user(const std::string& name, UsersJobs jobs = UsersJobs::Refuse);
   struct NewToken {
     model::Token token{};
     std::string text{};  ///< To be shown once: only its hash is kept.
@@ -142,6 +157,9 @@ class ControlPlane {
   void begin_batch() { ++open_batches_; }
   bool has_changes() const { return turn_ != nullptr; }  ///< Not handed to the store yet.
   void end_batch();
+  /// Instead of end_batch(), when what was begun cannot be brought to its end: what was changed in
+  /// the batch never happened, as if its commit had failed.
+  void give_up_batch();
 
   /// Rows that are not part of the State: assets, blobs.
   void write(store::Batch batch);
@@ -160,6 +178,7 @@ class ControlPlane {
     std::string work_root{};
     std::string address{};
     std::optional<WallTime> ends_at{};
+    bool is_leaving = false;  ///< As node_withdrew() says.
   };
   /// The node is here and holds these attempts: launches what it should have and has not, stops
   /// what it should not have.
@@ -167,12 +186,15 @@ class ControlPlane {
                      const std::vector<Held>& held);
   void node_works_ahead(const model::NodeId& node, int attempts);
   void node_detached(const model::NodeId& node);
+  /// It says that it goes, and not by our will: what it holds may end there, and nothing more is
+  /// given to it.
+  void node_withdrew(const model::NodeId& node);
   /// Its provider has taken it; `note` is what the site says of it.
   void node_started(const model::NodeId& node, const std::string& note);
   void node_start_failed(const model::NodeId& node, const std::string& error);
   void node_gone(const model::NodeId& node);
-  /// The server is about to stop: these nodes may go on without it until then.
-  void extend_lease(const model::NodeId& node, WallTime until);
+  /// The server is about to stop: the node may go on without it until then.
+  void extend_lease(const core::NodeLeaseExtended& lease);
   bool holds(const model::NodeId& node, const Held& attempt) const;
   void job_advanced(const model::NodeId& node, const Held& attempt, model::JobStatus status);
   void member_prepared(const model::NodeId& node, const Held& attempt, const std::string& address,
@@ -206,6 +228,7 @@ class ControlPlane {
   void flush();
   void committed(const std::shared_ptr<Turn>& turn, const Status& status);
   void act(const Turn& turn);
+  void settle_deletions(const Turn& turn);
   void reload();
   Status make_first_things();
   std::vector<core::ComputeChoice> choices(const model::WorkspaceId& workspace) const;
@@ -223,6 +246,8 @@ class ControlPlane {
   std::int64_t next_node_sequence_ = 1;
   std::shared_ptr<Turn> turn_;                   ///< Changes not handed to the store yet.
   std::deque<std::shared_ptr<Turn>> in_flight_;  ///< Handed over, in order.
+  std::set<model::JobKey> going_;                ///< Their deletion has begun.
+  std::multiset<model::JobKey> deleting_;        ///< Deleted, and the disk does not know it yet.
   int open_batches_ = 0;
   std::optional<Error> failure_;  ///< A commit failed and the state has not been loaded again yet.
   core::IdleSince idle_since_;

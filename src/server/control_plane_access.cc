@@ -39,6 +39,26 @@ bool is_token_id(std::string_view text) {
   return text.size() == 16 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
+std::vector<model::JobKey> live_jobs_of(const core::State& state, std::string_view user) {
+  std::vector<model::JobKey> jobs;
+  for (const auto& [key, job] : state.jobs) {
+    const bool is_live = !model::is_terminal(job.status);
+    if (is_live && equals_ignoring_case(job.created_by, user)) jobs.push_back(key);
+  }
+  return jobs;
+}
+
+tl::unexpected<Error> has_live_jobs(const std::string& user,
+                                    const std::vector<model::JobKey>& jobs) {
+  const std::string others =
+      jobs.size() == 1 ? " is" : fmt::format(" and {} more are", jobs.size() - 1);
+  return fail(Code::Conflict,
+              fmt::format("user '{}' has work: job '{}'{} not over; say what becomes of it: "
+                          "--cancel-jobs (jobs=cancel) ends it, --keep-jobs (jobs=keep) lets it "
+                          "go on, with its own token",
+                          user, jobs.front().name, others));
+}
+
 }  // namespace
 
 Result<User> ControlPlane::put_user(const std::string& name, const std::string& display_name,
@@ -59,12 +79,22 @@ Result<User> ControlPlane::put_user(const std::string& name, const std::string& 
   return user;
 }
 
-Status ControlPlane::delete_user(const std::string& name) {
+Status ControlPlane::delete_user(const std::string& name, UsersJobs jobs) {
   const User* user = core::find_user(state_.access, name);
   if (user == nullptr) return fail(Code::NotFound, fmt::format("no user '{}'", name));
-  apply(core::UserDeleted{user->id});
+  const std::vector<model::JobKey> live = live_jobs_of(state_, user->name);
+  if (jobs == UsersJobs::Refuse && !live.empty()) return has_live_jobs(user->name, live);
+  const model::UserId id = user->id;
+  begin_batch();
+  Status canceled = Done{};
+  for (const model::JobKey& job : live) {
+    if (jobs != UsersJobs::Cancel || !canceled) break;
+    if (const auto done = cancel(job); !done) canceled = fail(done.error());
+  }
+  if (canceled) apply(core::UserDeleted{id});
   flush();
-  return Done{};
+  end_batch();
+  return canceled;
 }
 
 Result<ControlPlane::NewToken> ControlPlane::make_token(Token draft) {

@@ -7,9 +7,12 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "core/expression.h"
+#include "core/retention.h"
 #include "core/schedule.h"
 #include "core/workspace_rules.h"
+#include "model/labels.h"
 #include "server/references.h"
+#include "server/secrets.h"
 #include "server/turn.h"
 
 namespace berth::server {
@@ -57,6 +60,18 @@ Result<Workspace> ControlPlane::put_workspace(Workspace workspace) {
   return workspace;
 }
 
+Result<Workspace> ControlPlane::set_retention(const WorkspaceId& id,
+                                              const model::Retention& retention) {
+  const Workspace* found = find_workspace(id);
+  if (found == nullptr) return fail(Code::NotFound, "no such workspace");
+  TRY(core::check_retention(retention));
+  Workspace workspace = *found;
+  workspace.retention = retention;
+  if (retention != found->retention) apply(core::WorkspaceMade{workspace});
+  flush();
+  return workspace;
+}
+
 Status ControlPlane::delete_workspace(const WorkspaceId& workspace) {
   const Workspace* found = find_workspace(workspace);
   if (found == nullptr) return Done{};
@@ -90,6 +105,7 @@ static tl::unexpected<Error> no_job(const JobKey& key) {
 }
 
 Result<Job> ControlPlane::job(const JobKey& key) const {
+  if (deleting_.contains(key) && !state_.jobs.contains(key)) return no_job(key);
   const auto live = state_.jobs.find(key);
   if (live != state_.jobs.end()) return live->second;
   std::optional<Job> finished = TRY(store_.job(key));
@@ -99,11 +115,22 @@ Result<Job> ControlPlane::job(const JobKey& key) const {
 
 Result<Job> ControlPlane::recorded_job(const JobKey& key) const {
   const auto touches = [&](const auto& turn) { return turn && turn->touched.jobs.contains(key); };
-  const bool is_changing = failure_ || touches(turn_) || std::ranges::any_of(in_flight_, touches);
+  const bool is_changing = failure_ || deleting_.contains(key) || touches(turn_) ||
+                           std::ranges::any_of(in_flight_, touches);
   if (!is_changing) return job(key);
   std::optional<Job> recorded = TRY(store_.job(key));
   if (recorded) return *std::move(recorded);
   return no_job(key);
+}
+
+using Labels = std::map<std::string, std::string>;
+
+static Status check_labels(const JobKey& key, const Labels& tags, const Labels& properties,
+                           const std::string& description) {
+  return model::check_room(
+      model::bytes_of(tags) + model::bytes_of(properties) + description.size(),
+      model::kMostLabelBytes,
+      fmt::format("the tags, properties and description of job '{}'", key.name));
 }
 
 Result<ControlPlane::Submitted> ControlPlane::submit(Job draft) {
@@ -117,12 +144,18 @@ Result<ControlPlane::Submitted> ControlPlane::submit(Job draft) {
   if (draft.spec.compute.empty()) draft.spec.compute = core::kLocalTarget;
   const Compute* compute = find_compute(draft.key.workspace, draft.spec.compute);
   if (compute != nullptr) draft.spec.compute = compute->name;
+  TRY(check_labels(draft.key, draft.tags, draft.properties, draft.description));
+  if (is_going(draft.key)) {
+    return fail(Code::Unavailable,
+                fmt::format("job '{}' is being deleted; try again in a moment", draft.key.name));
+  }
   const Result<Job> existing = job(draft.key);
   if (existing) return resubmit(*existing, draft);
   if (existing.error().code != Code::NotFound) return fail(existing.error());
 
   draft.warnings = TRY(core::validate(draft.spec, choices(draft.key.workspace)));
   TRY(check_references({.store = store_, .plane = *this}, draft.key.workspace, draft.spec));
+  TRY(check_secrets(store_, draft));
   draft.code_digest = TRY(
       digest_of_code({.store = store_, .plane = *this}, draft.key.workspace, draft.spec.code_id));
   draft.sequence = next_sequence_++;
@@ -209,6 +242,7 @@ Status ControlPlane::tag_job(const JobKey& key, const std::map<std::string, std:
   core::JobRelabelled labels = labels_of(found, clock_.now().wall);
   for (const auto& [name, value] : tags) labels.tags[name] = value;
   for (const std::string& name : lost) labels.tags.erase(name);
+  if (!tags.empty()) TRY(check_labels(key, labels.tags, labels.properties, labels.description));
   relabel(found, labels);
   return Done{};
 }
@@ -224,12 +258,39 @@ Result<Job> ControlPlane::cancel(const JobKey& key) {
   return after;
 }
 
-Status ControlPlane::delete_job(const JobKey& key) {
+Status ControlPlane::check_deletable(const JobKey& key) const {
   const Job found = TRY(job(key));
   if (!model::is_terminal(found.status)) {
     return fail(Code::Conflict, fmt::format("job '{}' is not over; cancel it first", key.name));
   }
+  if (const std::optional<JobKey> reader = core::reader_of(state_, key)) {
+    return fail(Code::Conflict, fmt::format("job '{}' still reads what job '{}' left; delete it "
+                                            "when that is over",
+                                            reader->name, key.name));
+  }
+  return Done{};
+}
+
+Status ControlPlane::begin_deletion(const JobKey& key) {
+  TRY(check_deletable(key));
+  if (!going_.insert(key).second) {
+    return fail(Code::Unavailable, fmt::format("job '{}' is being deleted already", key.name));
+  }
+  write({store::DropJobFiles{.job = key}, store::DropMetrics{.job = key}});
+  return Done{};
+}
+
+Status ControlPlane::delete_job(const JobKey& key) {
+  TRY(check_deletable(key));
+  // The state forgets it when its end is on disk. A job that has just ended is deleted after that.
+  if (state_.jobs.contains(key)) {
+    return fail(Code::Unavailable,
+                fmt::format("the end of job '{}' is being recorded; try again", key.name));
+  }
   turn().batch.push_back(store::DeleteJob{key});
+  turn().deleted.push_back(key);
+  deleting_.insert(key);
+  going_.erase(key);
   flush();
   return Done{};
 }

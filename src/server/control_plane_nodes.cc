@@ -45,6 +45,10 @@ Status ControlPlane::node_joined(const NodeId& node, const Joining& joining,
                          .address = joining.address,
                          .ends_at = joining.ends_at,
                          .at = clock_.now().wall});
+  if (joining.is_leaving) {
+    apply(core::NodeToldToLeave{node});
+    apply(core::NodeDismissed{node});
+  }
   std::vector<JobKey> expected;
   for (const Job* job : core::jobs_on(state_, node)) expected.push_back(job->key);
   for (const JobKey& key : expected) launch_or_settle(state_.jobs.at(key), node, held);
@@ -108,6 +112,13 @@ void ControlPlane::node_detached(const NodeId& node) {
   flush();
 }
 
+void ControlPlane::node_withdrew(const NodeId& node) {
+  apply(core::NodeToldToLeave{node});
+  apply(core::NodeDismissed{node});  // It cannot be called back.
+  decide();
+  flush();
+}
+
 void ControlPlane::node_started(const NodeId& node, const std::string& note) {
   apply(core::NodeStarted{node, note});
   flush();
@@ -127,8 +138,8 @@ void ControlPlane::node_gone(const NodeId& node) {
   flush();
 }
 
-void ControlPlane::extend_lease(const NodeId& node, WallTime until) {
-  apply(core::NodeLeaseExtended{node, until});
+void ControlPlane::extend_lease(const core::NodeLeaseExtended& lease) {
+  apply(lease);
   flush();
 }
 

@@ -89,7 +89,7 @@ Result<io::Reply> list(Call& call) {
   }
   std::string next;
   if (page.has_more) {
-    next = next_link(call, static_cast<std::int64_t>(query.skip + query.limit));
+    next = next_link(call, static_cast<std::int64_t>(query.skip + page.read));
   }
   return json_reply(200, arm::page(std::move(values), next));
 }

@@ -247,7 +247,7 @@ TEST_F(DeploymentRoutes, GoesOnAfterARestartWithItsSecrets) {
            },
            .check = [](const Principal&, const io::RequestHead&) -> Status { return Done{}; }},
        .key = ""});
-  ASSERT_TRUE(again.recover());
+  ASSERT_TRUE(again.recover_after_start());
   for (int turn = 0; turn < 10'000 && made.size() < 2; ++turn) {
     run_posted();
     settle();

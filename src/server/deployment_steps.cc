@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Carrying out: one resource at a time, and going on after a restart.
+#include "base/caught.h"
 #include "base/log.h"
 #include "base/record.h"
 #include "base/text.h"
 #include "server/control_plane.h"
 #include "server/deployment_live.h"
+#include "server/mlflow.h"
 #include "wire/arm/error.h"
 
 namespace berth::server {
@@ -18,6 +20,7 @@ using tmpl::PlannedResource;
 namespace {
 
 constexpr Duration kPauseBeforeRecovery = std::chrono::seconds(1);
+constexpr int kMostResumed = 1;
 constexpr std::size_t kShortestSecret = 4;  // Shorter ones would blank out half of every message.
 
 Principal principal_of(const model::DeploymentMaker& maker) {
@@ -70,20 +73,51 @@ DeploymentOperation operation_of(const model::TemplateDeployment& deployment,
 
 }  // namespace
 
-Status Deployments::recover() {
+Status Deployments::recover_after_start() { return recover(true); }
+
+/// On disk before the step is tried: a server that ends in it leaves the count behind.
+void Deployments::count_start(model::TemplateDeployment& deployment, std::size_t done) {
+  const int step = static_cast<int>(done);
+  deployment.resumed = deployment.resumed_at == step ? deployment.resumed + 1 : 1;
+  deployment.resumed_at = step;
+  parts_.services.plane.write({store::PutDeployment{deployment}});
+}
+
+Status Deployments::recover(bool after_start) {
   live_.clear();
   store::DeploymentReader& rows = parts_.services.store.deployments();
   for (model::TemplateDeployment& deployment : TRY(rows.unfinished())) {
     auto operations = TRY(rows.operations(deployment.id));
-    Result<std::unique_ptr<Plan>> plan = plan_again(deployment);
+    if (after_start) count_start(deployment, operations.size());
+    Result<std::unique_ptr<Plan>> plan = plan_once_more(deployment, operations.size());
     if (!plan) {
       deployment.error_code = "DeploymentFailed";
-      deployment.error = "it cannot go on after a restart: " + plan.error().message;
+      deployment.error = plan.error().message;
+      log::warning("the deployment '{}' does not go on: {}", deployment.name, deployment.error);
+    } else {
+      log::info("goes on with the deployment '{}'", deployment.name);
     }
-    log::info("goes on with the deployment '{}'", deployment.name);
     start(deployment, plan ? *std::move(plan) : nullptr, std::move(operations));
   }
   return Done{};
+}
+
+/// The plan to go on with, or why it does not go on.
+Result<std::unique_ptr<tmpl::Plan>> Deployments::plan_once_more(
+    const model::TemplateDeployment& deployment, std::size_t done) {
+  if (deployment.resumed > kMostResumed) {
+    return fail(Code::Internal,
+                fmt::format("the server ended twice during its step {}, and it is not tried a "
+                            "third time; what was made before stays",
+                            done + 1));
+  }
+  if (const auto stumbled = stumbled_.find(deployment.id); stumbled != stumbled_.end()) {
+    return fail(Code::Internal, stumbled->second);
+  }
+  Result<std::unique_ptr<Plan>> plan =
+      caught("planning a deployment again", [&] { return plan_again(deployment); });
+  if (plan) return plan;
+  return fail(plan.error().code, "it cannot go on after a restart: " + plan.error().message);
 }
 
 void Deployments::recover_later() {
@@ -91,7 +125,7 @@ void Deployments::recover_later() {
   if (std::exchange(is_recovering_, true)) return;
   parts_.loop.after(kPauseBeforeRecovery, [this] {
     is_recovering_ = false;
-    if (const Status recovered = recover(); !recovered) {
+    if (const Status recovered = recover(false); !recovered) {
       log::error("deployments wait: {}", recovered.error().message);
       recover_later();
     }
@@ -132,15 +166,24 @@ void Deployments::step(const Key& key, const std::string& id) {
   if (model::is_over(live.deployment.state)) {
     // The disk knows of it now, unless it was cancelled since this step was asked for.
     if (!std::exchange(live.is_ended, true)) return step_soon(key, id);
+    stumbled_.erase(id);
     live_.erase(found);
     return;
   }
-  if (live.plan && live.operations.size() < live.plan->resources().size()) {
-    make_next(live);
-  } else {
-    end(live);
-  }
+  go_on(live);
   step_soon(key, id);
+}
+
+/// A fault of ours is the deployment's end, not the server's.
+void Deployments::go_on(Live& live) {
+  const bool has_more = live.plan && live.operations.size() < live.plan->resources().size();
+  const auto what = [&] { return fmt::format("the deployment '{}'", live.deployment.name); };
+  const Status gone = caught(what, [&] { has_more ? make_next(live) : end(live); });
+  if (gone) return;
+  live.deployment.error_code = "DeploymentFailed";
+  live.deployment.error = gone.error().message;
+  stumbled_[live.deployment.id] = gone.error().message;
+  finish(live, DeploymentState::Failed);
 }
 
 /// A resource and the line that tells of it are one batch.
@@ -153,7 +196,7 @@ void Deployments::make_next(Live& live) {
   const auto missing = std::ranges::find_if(resource.after, [&](std::size_t other) {
     return live.operations[other].state != DeploymentState::Succeeded;
   });
-  plane.begin_batch();
+  const Together together(plane);
   if (missing != resource.after.end()) {
     operation.state = DeploymentState::Canceled;
     operation.error_code = "DependencyFailed";
@@ -169,7 +212,6 @@ void Deployments::make_next(Live& live) {
     live.deployment.state = DeploymentState::Running;
     plane.write({store::PutDeployment{live.deployment}});
   }
-  plane.end_batch();
 }
 
 void Deployments::make(Live& live, const PlannedResource& resource,
@@ -193,6 +235,8 @@ void Deployments::make(Live& live, const PlannedResource& resource,
     return;
   }
   const Error& error = reply.error();
+  // What such a fault had changed was undone, and with it may be the line that tells of it.
+  if (error.code == Code::Internal) stumbled_[live.deployment.id] = error.message;
   operation.state = DeploymentState::Failed;
   operation.status = wire::arm::http_status(error.code);
   operation.error_code = wire::arm::arm_code(error.code);

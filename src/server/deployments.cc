@@ -9,6 +9,7 @@
 #include "core/arm_template/parameters.h"
 #include "server/control_plane.h"
 #include "server/deployment_live.h"
+#include "server/paging.h"
 #include "server/resource_groups.h"
 
 namespace berth::server {
@@ -181,9 +182,8 @@ Result<Deployments::Page> Deployments::list(store::DeploymentQuery query,
                                             const Principal& principal) {
   store::DeploymentReader& rows = parts_.services.store.deployments();
   const std::size_t size = query.limit++;
-  std::vector<TemplateDeployment> found = TRY(rows.list(query));
-  Page page{.has_more = found.size() > size};
-  if (page.has_more) found.pop_back();
+  store::Page<TemplateDeployment> found = TRY(rows.list(query));
+  Page page{.has_more = take_page(found, size), .read = found.size()};
   std::vector<Seen>& all = page.seen;
   for (TemplateDeployment& deployment : found) {
     if (gone_.contains(deployment.id) || !may_see(deployment, principal)) continue;

@@ -47,8 +47,8 @@ class Deployments {
   };
   explicit Deployments(Parts parts);
 
-  /// Goes on with what is not over.
-  Status recover();
+  /// Goes on with what is not over, unless it is what ended the servers before this one.
+  Status recover_after_start();
 
   struct Seen {
     model::TemplateDeployment deployment{};
@@ -68,6 +68,7 @@ class Deployments {
   struct Page {
     std::vector<Seen> seen{};
     bool has_more = false;
+    std::size_t read = 0;  ///< Those that the caller may not see included.
   };
   Result<Page> list(store::DeploymentQuery query, const Principal& principal);
   /// What is made already stays. Of one that is over: a Conflict.
@@ -88,17 +89,23 @@ class Deployments {
              std::vector<model::DeploymentOperation> operations);
   void step_soon(const Key& key, const std::string& id);
   void step(const Key& key, const std::string& id);
+  void go_on(Live& live);
   void make_next(Live& live);
   void make(Live& live, const core::arm_template::PlannedResource& resource,
             model::DeploymentOperation& operation);
   void end(Live& live);
   void finish(Live& live, model::DeploymentState state);
+  Status recover(bool after_start);
+  Result<std::unique_ptr<Plan>> plan_once_more(const model::TemplateDeployment& deployment,
+                                               std::size_t done);
+  void count_start(model::TemplateDeployment& deployment, std::size_t done);
   void recover_later();
   Result<boost::json::value> refer(const Live& live, const std::string& id, bool is_full);
 
   Parts parts_;
   std::map<Key, std::shared_ptr<Live>> live_;
-  std::set<std::string> gone_;  ///< Ids whose removal is not on disk yet.
+  std::set<std::string> gone_;                   ///< Ids whose removal is not on disk yet.
+  std::map<std::string, std::string> stumbled_;  ///< Ids of those that a fault of ours stopped.
   bool is_recovering_ = false;
 };
 

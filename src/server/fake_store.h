@@ -18,8 +18,8 @@ class NoDeployments final : public store::DeploymentReader {
                                                         const std::string&) override {
     return std::optional<model::TemplateDeployment>();
   }
-  Result<std::vector<model::TemplateDeployment>> list(const store::DeploymentQuery&) override {
-    return std::vector<model::TemplateDeployment>{};
+  Result<store::Page<model::TemplateDeployment>> list(const store::DeploymentQuery&) override {
+    return store::Page<model::TemplateDeployment>{};
   }
   Result<std::vector<model::TemplateDeployment>> unfinished() override {
     return std::vector<model::TemplateDeployment>{};
@@ -30,6 +30,52 @@ class NoDeployments final : public store::DeploymentReader {
   Result<std::vector<model::ResourceGroup>> groups() override {
     return std::vector<model::ResourceGroup>{};
   }
+};
+
+class FakeSecrets final : public store::SecretReader {
+ public:
+  Result<std::optional<model::Secret>> find(const model::SecretKey& key) override {
+    const auto found = rows.find(key);
+    return found == rows.end() ? std::optional<model::Secret>() : found->second;
+  }
+  Result<std::vector<model::Secret>> list(const model::WorkspaceId& workspace,
+                                          const std::string& owner) override {
+    std::vector<model::Secret> found;
+    for (const auto& [key, secret] : rows) {
+      if (key.workspace == workspace && key.owner == owner) found.push_back(secret);
+    }
+    return found;
+  }
+
+  std::map<model::SecretKey, model::Secret> rows;
+};
+
+/// Of a store that has nothing to show.
+class NoStorage final : public store::StorageReader {
+ public:
+  Result<store::SelectedJobs> jobs(const store::JobSelection&) override {
+    return store::SelectedJobs{};
+  }
+  Result<bool> has_logs(const model::JobKey&) override { return false; }
+  Result<store::JobFootprint> footprint(const model::JobKey&) override {
+    return store::JobFootprint{};
+  }
+  Result<store::StoredFiles> files(const store::FileCursor&, std::size_t) override {
+    return store::StoredFiles{.next = {.is_end = true}};
+  }
+  Result<std::vector<store::AssetPlace>> asset_places() override {
+    return std::vector<store::AssetPlace>{};
+  }
+  Result<std::vector<store::CodeVersion>> idle_code(WallTime, std::size_t) override {
+    return std::vector<store::CodeVersion>{};
+  }
+  Result<std::vector<store::UploadFolder>> idle_uploads(WallTime, std::size_t) override {
+    return std::vector<store::UploadFolder>{};
+  }
+  Result<std::vector<store::BlobKey>> stale_blocks(WallTime, std::size_t) override {
+    return std::vector<store::BlobKey>{};
+  }
+  Result<std::uint64_t> free_bytes() override { return 0; }
 };
 
 class FakeStore final : public store::Store {
@@ -79,16 +125,16 @@ class FakeStore final : public store::Store {
   }
   Result<std::int64_t> last_sequence() override { return last_; }
   Result<std::int64_t> last_node_sequence() override { return last_node_; }
-  Result<std::vector<model::AuditLine>> audit(const store::AuditQuery&) override {
-    return std::vector<model::AuditLine>{};
+  Result<store::Page<model::AuditLine>> audit(const store::AuditQuery&) override {
+    return store::Page<model::AuditLine>{};
   }
   Result<store::AuditHead> audit_head() override { return store::AuditHead{}; }
   Result<std::vector<model::Usage>> usage(const store::UsageQuery&) override { return usages; }
   Result<std::optional<model::Job>> job(const model::JobKey& key) override {
     return find(jobs_, key);
   }
-  Result<std::vector<model::Job>> jobs(const store::JobQuery&) override {
-    return std::vector<model::Job>{};
+  Result<store::Page<model::Job>> jobs(const store::JobQuery&) override {
+    return store::Page<model::Job>{};
   }
   Result<std::optional<model::Asset>> asset(const model::WorkspaceId& workspace,
                                             model::AssetKind kind, const std::string& name,
@@ -102,33 +148,34 @@ class FakeStore final : public store::Store {
     if (!found) return std::optional<model::Asset>{};
     return asset(workspace, kind, name, found->latest_version);
   }
-  Result<std::vector<model::Asset>> assets(const store::AssetQuery&) override {
-    return std::vector<model::Asset>{};
+  Result<store::Page<model::Asset>> assets(const store::AssetQuery&) override {
+    return store::Page<model::Asset>{};
   }
   Result<std::optional<model::AssetContainer>> container(const model::WorkspaceId& workspace,
                                                          model::AssetKind kind,
                                                          const std::string& name) override {
     return find(containers_, AssetKey{workspace, kind, name, ""});
   }
-  Result<std::vector<model::AssetContainer>> containers(const store::AssetQuery&) override {
-    return std::vector<model::AssetContainer>{};
+  Result<store::Page<model::AssetContainer>> containers(const store::AssetQuery&) override {
+    return store::Page<model::AssetContainer>{};
   }
-  Result<std::vector<model::AssetContainer>> search_models(const store::ModelQuery&) override {
-    return std::vector<model::AssetContainer>{};
+  Result<store::Page<model::AssetContainer>> search_models(const store::ModelQuery&) override {
+    return store::Page<model::AssetContainer>{};
   }
-  Result<std::vector<model::Asset>> search_model_versions(const store::ModelQuery&) override {
-    return std::vector<model::Asset>{};
+  Result<store::Page<model::Asset>> search_model_versions(const store::ModelQuery&) override {
+    return store::Page<model::Asset>{};
   }
   Result<std::vector<model::Asset>> latest_of_stages(const model::WorkspaceId&,
                                                      const std::string&) override {
     return std::vector<model::Asset>{};
   }
   store::DeploymentReader& deployments() override { return no_deployments_; }
+  store::SecretReader& secrets() override { return secrets_; }
   Result<std::optional<store::Blob>> blob(const store::BlobKey& key) override {
     return find(blobs_, key);
   }
-  Result<std::vector<store::Blob>> blobs(const store::BlobQuery& query) override {
-    std::vector<store::Blob> found;
+  Result<store::Page<store::Blob>> blobs(const store::BlobQuery& query) override {
+    store::Page<store::Blob> found;
     for (const auto& [key, blob] : blobs_) {
       if (key.container == query.container && key.path.starts_with(query.prefix))
         found.push_back(blob);
@@ -141,6 +188,9 @@ class FakeStore final : public store::Store {
 
   store::Tracking& tracking() override { return tracking_; }
   void search(Reading reading) override { reading(tracking_)(); }
+  void inspect(Inspection inspection) override {
+    if (const auto then = inspection(storage_)) then();
+  }
 
   std::map<model::WorkspaceId, model::Workspace> workspaces;
   std::map<model::NodeId, model::Node> nodes;
@@ -167,6 +217,11 @@ class FakeStore final : public store::Store {
     last_ = std::max(last_, row.job.sequence);
   }
   void put(const store::DeleteJob& row) { jobs_.erase(row.job); }
+  void put(const store::DropJobFiles&) {}
+  void put(const store::DropMetrics&) {}
+  void put(const store::DropCode&) {}
+  void put(const store::DropUpload&) {}
+  void put(const store::DropStaleBlocks&) {}
   void put(const store::PutNode& row) {
     nodes[row.node.id] = row.node;
     last_node_ = std::max(last_node_, row.node.sequence);
@@ -208,12 +263,16 @@ class FakeStore final : public store::Store {
   void put(const store::PutDeploymentOperation&) {}
   void put(const store::PutResourceGroup&) {}
   void put(const store::DeleteResourceGroup&) {}
+  void put(const store::PutSecret& row) { secrets_.rows[row.secret.key] = row.secret; }
+  void put(const store::DeleteSecret& row) { secrets_.rows.erase(row.key); }
 
   struct Pending {
     store::Batch batch;
     Committed done;
   };
   NoDeployments no_deployments_;
+  FakeSecrets secrets_;
+  NoStorage storage_;
   std::deque<Pending> pending_;
   FakeTracking tracking_;
   bool is_poisoned_ = false;

@@ -21,23 +21,24 @@ class FakeTracking final : public store::Tracking {
   Result<bool> is_experiment_name_taken(const WorkspaceId&, const std::string&) override {
     return false;
   }
-  Result<std::vector<model::Experiment>> experiments(const store::Search&) override {
-    return std::vector<model::Experiment>{};
+  Result<store::Page<model::Experiment>> experiments(const store::Search&) override {
+    return store::Page<model::Experiment>{};
   }
   Found<model::Run> run(const model::RunKey&) override { return std::nullopt; }
   Found<model::LoggedRun> logged_run(const model::RunKey&) override { return std::nullopt; }
-  Result<std::vector<model::LoggedRun>> runs(const store::Search&) override {
-    return std::vector<model::LoggedRun>{};
+  Result<store::Page<model::LoggedRun>> runs(const store::Search&) override {
+    return store::Page<model::LoggedRun>{};
   }
   Found<std::string> param(const model::RunKey&, const std::string&) override {
     return std::nullopt;
   }
   Found<std::string> tag(const model::RunKey&, const std::string&) override { return std::nullopt; }
+  Result<std::size_t> shown_bytes(const model::RunKey&) override { return 0; }
   Found<model::Metric> latest_metric(const model::RunKey&, const std::string&) override {
     return std::nullopt;
   }
-  Result<std::vector<model::Metric>> history(const store::HistoryQuery&) override {
-    return std::vector<model::Metric>{};
+  Result<store::Page<model::Metric>> history(const store::HistoryQuery&) override {
+    return store::Page<model::Metric>{};
   }
   Result<std::vector<store::DatasetSummary>> datasets(const WorkspaceId&,
                                                       const std::vector<std::string>&) override {
@@ -46,9 +47,9 @@ class FakeTracking final : public store::Tracking {
   Found<model::LoggedModel> logged_model(const WorkspaceId&, const std::string&) override {
     return std::nullopt;
   }
-  Result<std::vector<model::LoggedModel>> logged_models(
+  Result<store::Page<model::LoggedModel>> logged_models(
       const store::Search&, const std::vector<store::DatasetFilter>&) override {
-    return std::vector<model::LoggedModel>{};
+    return store::Page<model::LoggedModel>{};
   }
 };
 

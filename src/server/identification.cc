@@ -66,7 +66,8 @@ Principal by_work(std::string_view text, const Services& services) {
   Principal principal{.kind = Principal::Kind::Job,
                       .name = "job " + job->job.name,
                       .job = job->job,
-                      .attempt = job->attempt};
+                      .attempt = job->attempt,
+                      .fence = job->fence};
   const WallTime now = services.clock.now().wall;
   return is_current(services.plane.state(), principal, now) ? principal : Principal{};
 }

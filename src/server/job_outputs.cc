@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/job_outputs.h"
 
+#include <algorithm>
+
 #include "server/asset_versions.h"
+#include "server/model_files.h"
 #include "wire/arm/resource.h"
 
 namespace berth::server {
@@ -31,13 +34,22 @@ model::Asset asset_of(const model::Job& job, const std::string& name,
   return asset;
 }
 
+/// With the files of a model, as the job has left them.
+Result<store::Batch> rows_of(store::Store& store, model::Asset asset, WallTime now) {
+  store::Batch files;
+  if (asset.kind == model::AssetKind::Model) files = TRY(pin_files(store, asset));
+  store::Batch rows = TRY(new_version(store, std::move(asset), now));
+  std::ranges::move(files, std::back_inserter(rows));
+  return rows;
+}
+
 }  // namespace
 
 store::Batch register_outputs(store::Store& store, model::Job& job, WallTime now) {
   store::Batch rows;
   for (const auto& [name, output] : job.spec.outputs) {
     if (output.asset_name.empty()) continue;
-    Result<store::Batch> added = new_version(store, asset_of(job, name, output), now);
+    Result<store::Batch> added = rows_of(store, asset_of(job, name, output), now);
     if (!added) {
       job.warnings.push_back(
           fmt::format("output '{}' was not registered: {}", name, added.error().message));

@@ -8,7 +8,8 @@
 namespace berth::server {
 
 /// The rows that register a completed job's named outputs as data or models. A version that is
-/// taken is left alone and becomes a warning of the job: the work itself succeeded.
+/// taken, or a model without files, is not registered and becomes a warning of the job: the work
+/// itself succeeded.
 store::Batch register_outputs(store::Store& store, model::Job& job, WallTime now);
 
 }  // namespace berth::server

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.h"
+#include "model/reference_scope.h"
 #include "server/control_plane.h"
 #include "server/paging.h"
 #include "server/route.h"
+#include "server/storage_keeper.h"
 #include "wire/arm/resource.h"
 
 namespace berth::server {
@@ -38,10 +40,23 @@ Result<io::Reply> get(Call& call) {
   return json_reply(200, shown(call, TRY(call.services.plane.recorded_job(key_of(call)))));
 }
 
+/// A job keeps the name of its compute only, which may be another's in the workspace that was
+/// meant.
+Status check_compute(const Call& call, const json::value& body) {
+  const json::value* id = body.at("properties").as_object().if_contains("computeId");
+  if (id == nullptr || !id->is_string()) return Done{};
+  const Status ours = model::check_workspace(*call.workspace, id->get_string());
+  if (ours) return Done{};
+  return fail(ours.error().code, "compute: " + ours.error().message, "properties.computeId");
+}
+
 Result<io::Reply> put(Call& call) {
-  Job draft = TRY(arm::job_from_json(TRY(json_body(call))));
+  const json::value body = TRY(json_body(call));
+  Job draft = TRY(arm::job_from_json(body));
+  TRY(check_compute(call, body));
   draft.key = key_of(call);
   draft.created_by = call.principal.name;
+  draft.created_by_user = call.principal.user;
   const auto submitted = TRY(call.services.plane.submit(std::move(draft)));
   return json_reply(submitted.made ? 201 : 200, shown(call, submitted.job));
 }
@@ -73,16 +88,11 @@ Result<io::Reply> list(Call& call) {
   call.is_recorded = true;  // Lists of the store are.
   store::JobQuery query = TRY(query_of(call));
   const std::size_t size = query.limit++;  // One more tells whether there is another page.
-  const std::vector<Job> jobs = TRY(call.services.store.jobs(query));
+  store::Page<Job> jobs = TRY(call.services.store.jobs(query));
+  const bool has_more = take_page(jobs, size);
   json::array values;
-  std::string next;
-  for (const Job& job : jobs) {
-    if (values.size() == size) {
-      next = next_link(call, jobs[size - 1].sequence);
-      break;
-    }
-    values.push_back(shown(call, job));
-  }
+  for (const Job& job : jobs) values.push_back(shown(call, job));
+  const std::string next = has_more ? next_link(call, jobs.back().sequence) : "";
   return json_reply(200, arm::page(std::move(values), next));
 }
 
@@ -106,10 +116,19 @@ Result<io::Reply> operation_status(Call& call) {
   return reply;
 }
 
-Result<io::Reply> remove(Call& call) {
-  const Status deleted = call.services.plane.delete_job(key_of(call));
+Result<io::Reply> gone(const Status& deleted) {
   if (!deleted && deleted.error().code != Code::NotFound) return fail(deleted.error());
   return io::Reply{.status = 204};
+}
+
+/// With all it left, which may be a great deal: the answer comes when the last of it is gone.
+Result<io::Reply> remove(Call& call) {
+  const bool can_wait = call.services.storage != nullptr;
+  if (!can_wait) return gone(call.services.plane.delete_job(key_of(call)));
+  const Status begun = call.services.storage->delete_job(
+      key_of(call), [respond = call.respond](const Status& deleted) { respond(gone(deleted)); });
+  if (!begun) return gone(begun);
+  return later();
 }
 
 constexpr Permission allow(const char* action) { return {Permission::Kind::Action, action}; }

@@ -4,11 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/quantity.h"
 #include "base/text.h"
+#include "core/docker_limits.h"
 #include "core/expression.h"
 #include "model/site.h"
+#include "server/control_plane.h"
+#include "server/secrets.h"
 
 namespace berth::server {
 namespace {
@@ -42,10 +45,12 @@ class LaunchBuilder {
       return values_[std::string(path)];
     }));
     launch_.timeout = job_.spec.timeout;
-    launch_.memory_limit_bytes = memory_limit();
-    launch_.process_limit = asked_processes();
+    const core::DockerLimits asked = TRY(core::docker_limits(job_.spec.resources));
+    launch_.memory_limit_bytes = memory_limit(asked.memory);
+    launch_.process_limit = asked.processes;
     if (node_.cores > 0) launch_.cpu_limit = node_.cores;
     launch_.environment = environment(workspace, TRY(experiment_id()));
+    TRY(add_secrets());
     if (context_.job_users != nullptr) {
       launch_.run_as = TRY(context_.job_users->unix_user_of(job_.created_by));
     }
@@ -65,7 +70,8 @@ class LaunchBuilder {
                                  .permissions = permissions,
                                  .expires_at = context_.now + kGrantLifetime,
                                  .job = job_.key.name,
-                                 .attempt = job_.attempt});
+                                 .attempt = job_.attempt,
+                                 .fence = job_.fence});
   }
 
   wire::node::Fetch fetch_of(const BlobPlace& place, std::string destination,
@@ -184,51 +190,11 @@ class LaunchBuilder {
   }
 
   /// The smaller of what the job asks for and what its node has.
-  std::optional<std::uint64_t> memory_limit() const {
-    const std::optional<std::uint64_t> asked = asked_memory();
+  std::optional<std::uint64_t> memory_limit(std::optional<std::uint64_t> asked) const {
     if (node_.memory_mib <= 0) return asked;
-    const std::uint64_t there = static_cast<std::uint64_t>(node_.memory_mib) << 20;
-    return asked ? std::min(*asked, there) : there;
-  }
-
-  /// `--memory 512m` (or `-m`, or `--memory=…`) in resources.docker_args, as Docker reads it.
-  std::optional<std::uint64_t> asked_memory() const {
-    std::string_view value = docker_argument("--memory");
-    if (value.empty()) value = docker_argument("-m");
-    return value.empty() ? std::nullopt : bytes_of(value);
-  }
-
-  /// `--pids-limit 64`, likewise; what is not a positive number is no limit of the job's own.
-  std::optional<std::uint64_t> asked_processes() const {
-    const std::string_view value = docker_argument("--pids-limit");
-    std::uint64_t number = 0;
-    const auto [end, failed] = std::from_chars(value.data(), value.data() + value.size(), number);
-    const bool is_number = failed == std::errc() && end == value.data() + value.size();
-    return is_number && number > 0 ? std::optional(number) : std::nullopt;
-  }
-
-  /// Of "--name value" or "--name=value" in resources.docker_args; empty when it is not there.
-  std::string_view docker_argument(std::string_view name) const {
-    const std::vector<std::string_view> words = split(job_.spec.resources.docker_args, ' ');
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      if (words[i] == name && i + 1 < words.size()) return words[i + 1];
-      const bool is_pair =
-          words[i].starts_with(name) && words[i].substr(name.size()).starts_with('=');
-      if (is_pair) return words[i].substr(name.size() + 1);
-    }
-    return {};
-  }
-
-  static std::optional<std::uint64_t> bytes_of(std::string_view text) {
-    std::uint64_t number = 0;
-    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (failed != std::errc() || number == 0) return std::nullopt;
-    const std::string unit = to_lower(std::string_view(end, text.data() + text.size()));
-    const int shift = unit.starts_with("g")   ? 30
-                      : unit.starts_with("m") ? 20
-                      : unit.starts_with("k") ? 10
-                                              : 0;
-    return number << shift;
+    const auto there = times(static_cast<std::uint64_t>(node_.memory_mib), std::uint64_t{1} << 20);
+    if (!there) return asked;
+    return asked ? std::min(*asked, *there) : *there;
   }
 
   /// The id of the experiment that the job's run belongs to.
@@ -241,10 +207,14 @@ class LaunchBuilder {
                                                  const std::string& experiment) {
     // What jobs log stays here; who wants MLflow to tell its makers says so.
     std::map<std::string, std::string> variables = {{"MLFLOW_DISABLE_TELEMETRY", "true"}};
+    const auto& sites = context_.catalogue.plane.state().sites;
+    if (const auto site = sites.find(node_.site); site != sites.end()) {
+      for (const auto& [name, value] : site->second.job_environment) variables[name] = value;
+    }
     for (const auto& [name, value] : job_.spec.environment_variables) {
       if (!core::is_reserved_variable(name)) variables[name] = value;
     }
-    const std::string token = context_.signer.job_token(job_.key, job_.attempt);
+    const std::string token = context_.signer.job_token(job_.key, job_.attempt, job_.fence);
     const std::string& url = context_.base_url;
     const std::pair<const char*, std::string> injected[] = {
         {"AZUREML_RUN_ID", job_.key.name},
@@ -279,6 +249,18 @@ class LaunchBuilder {
     for (const auto& [path, value] : values_) variables[variable_of(path)] = value;
     assign_gpus(variables);
     return variables;
+  }
+
+  /// A node that dials in again is told of what it runs already, and has had its secrets: they may
+  /// be gone by now.
+  Status add_secrets() {
+    auto opened = open_secrets(context_.catalogue.store, context_.signer, job_);
+    const model::Member* const member = model::find_member(job_, node_.id);
+    const bool has_begun = member != nullptr && (member->status == model::JobStatus::Running ||
+                                                 member->status == model::JobStatus::Finalizing);
+    if (!opened && has_begun) return Done{};
+    launch_.secrets = TRY(std::move(opened));
+    return Done{};
   }
 
   /// The nodes of a local cluster share a machine: each sees the devices that are its own, and one

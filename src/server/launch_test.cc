@@ -6,6 +6,7 @@
 #include "server/control_plane.h"
 #include "server/fake_effects.h"
 #include "server/fake_store.h"
+#include "server/secrets.h"
 
 namespace berth::server {
 namespace {
@@ -77,6 +78,29 @@ TEST_F(LaunchTest, ReplacesExpressionsByPathsBelowTheNodesWorkRoot) {
   EXPECT_EQ(launch->environment.at("AZURE_ML_OUTPUT_fitted"), root + "/named-outputs/fitted");
 }
 
+TEST_F(LaunchTest, SecretsAreApartFromOtherVariables) {
+  const model::SecretKey key{workspace.id, model::kOwnerName, "hub"};
+  job.spec.secrets = {{"HF_TOKEN", "hub"}};
+  EXPECT_FALSE(make());
+  store.commit({store::PutSecret{{.key = key, .sealed = seal_secret(signer, key, "hf_x")}}},
+               [](const Status&) {});
+  store.complete();
+
+  const auto launch = make();
+
+  ASSERT_TRUE(launch) << launch.error().message;
+  EXPECT_EQ(launch->secrets, (std::map<std::string, std::string>{{"HF_TOKEN", "hf_x"}}));
+  EXPECT_FALSE(launch->environment.contains("HF_TOKEN"));
+}
+
+TEST_F(LaunchTest, WhatRunsAlreadyNeedsItsSecretsNoMore) {
+  job.spec.secrets = {{"HF_TOKEN", "deleted"}};
+  job.members = {{.node = node.id, .status = model::JobStatus::Preparing}};
+  EXPECT_FALSE(make());
+  job.members.front().status = model::JobStatus::Running;
+  EXPECT_TRUE(make());
+}
+
 TEST_F(LaunchTest, AFolderInputIsFetchedByItsPrefix) {
   put_blob("images/a.png");
   job.spec.inputs["images"] = {.uri = "azureml://datastores/workspaceblobstore/paths/images"};
@@ -115,8 +139,11 @@ TEST_F(LaunchTest, DockersMemoryFlagBecomesALimit) {
   job.spec.resources.docker_args = "--memory=1g";
   EXPECT_EQ(make()->memory_limit_bytes, 1u << 30);
 
-  job.spec.resources.docker_args = "--memory=lots";
-  EXPECT_EQ(make()->memory_limit_bytes, std::nullopt);
+  // Refused at submit; a job of an older server must not run without the limit it asked for.
+  for (const char* wrong : {"--memory=lots", "--memory 17179869184g", "--pids-limit=many"}) {
+    job.spec.resources.docker_args = wrong;
+    EXPECT_FALSE(make()) << wrong;
+  }
 }
 
 TEST_F(LaunchTest, DockersLimitOfProcessesBecomesOne) {
@@ -126,8 +153,7 @@ TEST_F(LaunchTest, DockersLimitOfProcessesBecomesOne) {
   EXPECT_EQ(make()->process_limit, 40u);
   EXPECT_EQ(make()->memory_limit_bytes, 64u << 20);
 
-  for (const char* no_limit :
-       {"--pids-limit=-1", "--pids-limit=0", "--pids-limit=many", "--pids-limit"}) {
+  for (const char* no_limit : {"--pids-limit=-1", "--pids-limit=0"}) {
     job.spec.resources.docker_args = no_limit;
     EXPECT_EQ(make()->process_limit, std::nullopt) << no_limit;
   }

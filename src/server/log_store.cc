@@ -21,6 +21,8 @@ struct LogStore::Live {
   int attempt = 0;
   std::uint64_t size = 0;
   std::shared_ptr<const io::Descriptor> file;
+  /// It may be an object as well, under a second name: nothing may be added any more.
+  bool is_sealed = false;
 };
 
 store::BlobKey log_blob(const JobKey& job) {
@@ -56,8 +58,8 @@ Result<LogStore::Live*> LogStore::find_or_make(const JobKey& job, int attempt) {
   struct stat facts {};
   if (::fstat(fd, &facts) != 0)
     return fail(io::error_from_errno(errno, "read the live log's size"));
-  live = std::make_shared<Live>(
-      Live{attempt, static_cast<std::uint64_t>(facts.st_size), std::move(file)});
+  live = std::make_shared<Live>(Live{attempt, static_cast<std::uint64_t>(facts.st_size),
+                                     std::move(file), facts.st_nlink > 1});
   return live.get();
 }
 
@@ -65,7 +67,8 @@ Result<std::uint64_t> LogStore::append(const JobKey& job, int attempt, std::uint
                                        std::string_view bytes) {
   if (bytes.empty() && !live_.contains(job)) return 0;  // Only asks; a job may never say a word.
   Live* live = TRY(find_or_make(job, attempt));
-  if (offset > live->size || offset + bytes.size() <= live->size) return live->size;
+  const bool is_known = offset > live->size || offset + bytes.size() <= live->size;
+  if (is_known || live->is_sealed) return live->size;
   bytes.remove_prefix(live->size - offset);
   const Status written = io::write_all(live->file->get(), bytes);
   if (!written) {
@@ -101,27 +104,61 @@ std::optional<io::FileRange> LogStore::open(const JobKey& job) const {
 
 namespace {
 
-/// Copies the log into an object: the live file must stay until the commit that names the object.
-Result<std::vector<store::Piece>> make_object(const io::Descriptor& log,
-                                              const io::ObjectStore& objects) {
-  io::TemporaryFile copy = TRY(io::TemporaryFile::make(objects.directory()));
-  Digest digest;
+struct Sealed {
+  std::vector<store::Piece> pieces{};
+  std::shared_ptr<void> hold{};  ///< Until the rows that name the pieces are handed over.
+};
+
+/// Hands all of the log over, piece by piece; how long it is.
+Result<std::uint64_t> read_all(const io::Descriptor& log,
+                               const std::function<Status(std::string_view)>& take) {
   std::string buffer(1 << 20, '\0');
   std::uint64_t size = 0;
   while (true) {
     const ssize_t got = ::pread(log.get(), buffer.data(), buffer.size(), static_cast<off_t>(size));
     if (got < 0) return fail(io::error_from_errno(errno, "read the live log"));
-    if (got == 0) break;
+    if (got == 0) return size;
     const std::string_view bytes(buffer.data(), static_cast<std::size_t>(got));
-    digest.update(bytes);
-    TRY(copy.write(bytes));
+    TRY(take(bytes));
     size += bytes.size();
   }
-  if (size == 0) return std::vector<store::Piece>{};
+}
+
+Status copy_into_object(const io::Descriptor& log, const io::ObjectStore& objects,
+                        const std::string& name) {
+  io::TemporaryFile copy = TRY(io::TemporaryFile::make(objects.directory()));
+  TRY(read_all(log, [&](std::string_view bytes) { return copy.write(bytes); }));
   TRY(copy.sync());
+  return objects.adopt(std::move(copy), name);
+}
+
+/// A second name for the file instead of a copy; only where both are on one file system.
+Status link_as_object(const std::string& path, const io::ObjectStore& objects,
+                      const std::string& name) {
+  io::TemporaryFile place = TRY(io::TemporaryFile::make(objects.directory()));
+  ::unlink(place.path().c_str());
+  if (::link(path.c_str(), place.path().c_str()) != 0) {
+    return fail(io::error_from_errno(errno, "link the live log"));
+  }
+  return objects.adopt(std::move(place), name);
+}
+
+/// Makes the log an object, which needs no room where both are on one disk: the disk may be full,
+/// and the end of a job that filled it must not wait. The live file stays until the commit that
+/// names the object.
+Result<Sealed> make_object(const io::Descriptor& log, const std::string& path,
+                           const io::ObjectStore& objects) {
+  Digest digest;
+  const std::uint64_t size = TRY(read_all(log, [&](std::string_view bytes) -> Status {
+    digest.update(bytes);
+    return Done{};
+  }));
+  if (size == 0) return Sealed{};
   const std::string name = to_hex(digest.finish());
-  TRY(objects.adopt(std::move(copy), name));
-  return std::vector<store::Piece>{{name, size}};
+  std::shared_ptr<void> hold = objects.need({name});
+  if (::fsync(log.get()) != 0) return fail(io::error_from_errno(errno, "sync the live log"));
+  if (!link_as_object(path, objects, name)) TRY(copy_into_object(log, objects, name));
+  return Sealed{{{name, size}}, std::move(hold)};
 }
 
 }  // namespace
@@ -131,9 +168,14 @@ void LogStore::seal(const JobKey& job, int attempt,
   if (!live_.contains(job)) return done(std::vector<store::Piece>{});
   Result<Live*> live = find_or_make(job, attempt);
   if (!live) return done(fail(live.error()));
-  disk_.run([file = (*live)->file, &objects = objects_, done = std::move(done)] {
-    Result<std::vector<store::Piece>> sealed = make_object(*file, objects);
-    return [sealed = std::move(sealed), done] { done(sealed); };
+  (*live)->is_sealed = true;
+  disk_.run([file = (*live)->file, path = path_of(job, attempt), &objects = objects_,
+             done = std::move(done)] {
+    Result<Sealed> sealed = make_object(*file, path, objects);
+    return [sealed = std::move(sealed), done] {
+      if (sealed) return done(sealed->pieces);
+      done(fail(sealed.error()));
+    };
   });
 }
 

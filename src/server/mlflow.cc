@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/mlflow.h"
 
+#include "base/caught.h"
 #include "base/text.h"
 #include "server/control_plane.h"
 #include "wire/mlflow/limits.h"
@@ -24,31 +25,65 @@ void track(const Call& call, store::TrackingChange change) {
   call.services.plane.write({store::Track{std::move(change)}});
 }
 
-Together::Together(const Call& call) : plane_(call.services.plane) { plane_.begin_batch(); }
-Together::~Together() { plane_.end_batch(); }
+Together::Together(ControlPlane& plane) : plane_(plane), faults_(std::uncaught_exceptions()) {
+  plane_.begin_batch();
+}
 
-Result<model::Experiment> find_experiment(const Call& call, const std::string& id) {
+Together::~Together() {
+  if (std::uncaught_exceptions() > faults_) {
+    plane_.give_up_batch();
+  } else {
+    plane_.end_batch();
+  }
+}
+
+namespace {
+
+Result<model::Experiment> existing_experiment(const Call& call, const std::string& id) {
   std::optional<model::Experiment> found =
       TRY(tracking_of(call).experiment(call.workspace->id, id));
   if (found) return *std::move(found);
   return fail(Code::NotFound, fmt::format("no experiment with id '{}'", to_valid_utf8(id)));
 }
 
-Result<model::Experiment> find_active_experiment(const Call& call, const std::string& id) {
-  model::Experiment experiment = TRY(find_experiment(call, id));
-  if (!experiment.is_deleted) return experiment;
+Status check_is_active(const model::Experiment& experiment) {
+  if (!experiment.is_deleted) return Done{};
   return fail(Code::InvalidArgument,
-              fmt::format("experiment '{}' is deleted: restore it first", id));
+              fmt::format("experiment '{}' is deleted: restore it first", experiment.id));
 }
 
-Result<model::Run> find_run(const Call& call, const std::string& id) {
+}  // namespace
+
+Result<model::Experiment> find_experiment(const Call& call, const std::string& id, Touch touch) {
+  model::Experiment experiment = TRY(existing_experiment(call, id));
+  TRY(check_reach(call, experiment, touch));
+  return experiment;
+}
+
+Result<model::Experiment> find_active_experiment(const Call& call, const std::string& id) {
+  model::Experiment experiment = TRY(find_experiment(call, id, Touch::Write));
+  TRY(check_is_active(experiment));
+  return experiment;
+}
+
+Result<model::Experiment> find_experiment_to_add_to(const Call& call, const std::string& id) {
+  model::Experiment experiment = TRY(existing_experiment(call, id));
+  TRY(check_may_add_to(call, experiment));
+  TRY(check_is_active(experiment));
+  return experiment;
+}
+
+Result<model::Run> find_run(const Call& call, const std::string& id, Touch touch) {
   std::optional<model::Run> found = TRY(tracking_of(call).run({call.workspace->id, id}));
-  if (found) return *std::move(found);
-  return fail(Code::NotFound, fmt::format("no run with id '{}'", to_valid_utf8(id)));
+  if (!found) {
+    return fail(Code::NotFound, fmt::format("no run with id '{}'", to_valid_utf8(id)));
+  }
+  TRY(check_reach(call, *found, touch));
+  return *std::move(found);
 }
 
 Result<model::Run> find_active_run(const Call& call, const std::string& id) {
-  model::Run run = TRY(find_run(call, id));
+  model::Run run = TRY(find_run(call, id, Touch::Write));
   if (!run.is_deleted) return run;
   return fail(Code::InvalidArgument, fmt::format("run '{}' is deleted: restore it first", id));
 }
@@ -74,6 +109,7 @@ Result<std::vector<model::Ordering>> order_of(const Message& message, mlflow::Su
 
 Result<store::Search> search_of(const Call& call, const Message& message, mlflow::Subject subject) {
   store::Search search{.workspace = call.workspace->id};
+  search.only = TRY(search_reach(call));
   const std::string text = TRY(message.text("filter"));
   search.filter = TRY(mlflow::parse_filter(subject, text));
   // Logged models are ordered by objects, which their routes read.
@@ -84,15 +120,17 @@ Result<store::Search> search_of(const Call& call, const Message& message, mlflow
   return search;
 }
 
-std::string token_behind(const store::Search& search) {
-  return mlflow::token_of_offset(search.skip + search.limit - 1);
+std::string token_behind(const store::Search& search, std::size_t shown) {
+  return mlflow::token_of_offset(search.skip + shown);
 }
 
 io::Reply search_later(Call& call, std::function<Result<io::Reply>(store::Tracking&)> find) {
   call.is_recorded = true;
   call.services.store.search([find = std::move(find), respond = call.respond](
                                  store::Tracking& tracking) -> std::function<void()> {
-    return [respond, reply = find(tracking)] { respond(reply); };
+    return [respond, reply = caught("a search", [&] { return find(tracking); })]() mutable {
+      respond(std::move(reply));
+    };
   });
   return later();
 }

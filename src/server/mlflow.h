@@ -7,6 +7,7 @@
 #include "base/result.h"
 #include "model/tracking.h"
 #include "server/call.h"
+#include "server/job_reach.h"
 #include "server/principal.h"
 #include "store/tracking.h"
 #include "wire/mlflow/filter.h"
@@ -23,7 +24,8 @@ inline constexpr const char* kDeleteRuns =
     "Microsoft.MachineLearningServices/workspaces/experiments/runs/delete";
 
 /// For who may do `action`, and for jobs in their own workspace: a script logs, searches and loads
-/// models with the job's token. Deleting is not for jobs.
+/// models with the job's token, as far as that reaches (server/job_reach.h). Deleting is not for
+/// jobs.
 constexpr Permission allow_jobs(const char* action) {
   return {.kind = Permission::Kind::Action, .action = action, .is_for_jobs = true};
 }
@@ -41,29 +43,34 @@ void track(const Call& call, store::TrackingChange change);
 /// While it lives, changes are one batch: all or nothing.
 class Together {
  public:
-  explicit Together(const Call& call);
+  explicit Together(const Call& call) : Together(call.services.plane) {}
+  explicit Together(ControlPlane& plane);
   ~Together();
   Together(const Together&) = delete;
   Together& operator=(const Together&) = delete;
 
  private:
   ControlPlane& plane_;
+  int faults_;  ///< Exceptions that were on their way when it began.
 };
 
-/// NotFound: there is none. Its experiments and runs may be deleted (in MLflow's sense).
-Result<model::Experiment> find_experiment(const Call& call, const std::string& id);
-Result<model::Run> find_run(const Call& call, const std::string& id);
-/// The same, and one that is deleted is refused.
+/// NotFound: there is none. Forbidden: the token of a job does not reach it (server/job_reach.h).
+/// Experiments and runs may be deleted (in MLflow's sense).
+Result<model::Experiment> find_experiment(const Call& call, const std::string& id, Touch touch);
+Result<model::Run> find_run(const Call& call, const std::string& id, Touch touch);
+/// The same to change them, and one that is deleted is refused.
 Result<model::Experiment> find_active_experiment(const Call& call, const std::string& id);
 Result<model::Run> find_active_run(const Call& call, const std::string& id);
+/// The same to make runs and logged models in it.
+Result<model::Experiment> find_experiment_to_add_to(const Call& call, const std::string& id);
 
 /// `filter` (or `filter_string`), `order_by`, `max_results` and `page_token` of a request.
 Result<store::Search> search_of(const Call& call, const wire::mlflow::Message& message,
                                 wire::mlflow::Subject subject);
 /// Takes off the one row that was read too many, and says where the list goes on; empty: nowhere.
 template <typename Row>
-std::string take_page(std::vector<Row>& rows, const store::Search& search);
-std::string token_behind(const store::Search& search);
+std::string take_page(store::Page<Row>& rows, const store::Search& search);
+std::string token_behind(const store::Search& search, std::size_t shown);
 
 /// Answers later with what `find` makes of what is on disk, on another thread: it must not touch
 /// the call.
@@ -73,10 +80,10 @@ io::Reply search_later(Call& call, std::function<Result<io::Reply>(store::Tracki
 io::Reply recorded(Call& call, const boost::json::value& body);
 
 template <typename Row>
-std::string take_page(std::vector<Row>& rows, const store::Search& search) {
-  if (rows.size() < search.limit) return {};
-  rows.pop_back();
-  return token_behind(search);
+std::string take_page(store::Page<Row>& rows, const store::Search& search) {
+  if (!rows.is_cut && rows.size() < search.limit) return {};
+  if (rows.size() == search.limit) rows.pop_back();
+  return token_behind(search, rows.size());
 }
 
 }  // namespace berth::server

@@ -8,6 +8,7 @@
 #include "server/blob_operations.h"
 #include "server/control_plane.h"
 #include "server/mlflow.h"
+#include "server/model_files.h"
 #include "server/route.h"
 
 namespace berth::server {
@@ -50,6 +51,12 @@ Status check_may_change(std::string_view path) {
   if (parts[0] == kDatastores) {
     return fail(Code::Forbidden, fmt::format("'{}' can be read here, not written", path));
   }
+  if (is_pinned(kContainer, path)) {
+    return fail(Code::Forbidden,
+                fmt::format("'{}' belongs to a registered model, whose files never "
+                            "change",
+                            path));
+  }
   const bool is_log = parts.size() > 2 && parts[0] == "ExperimentRun" &&
                       (parts[2] == "user_logs" || parts[2] == "system_logs");
   if (!is_log) return Done{};
@@ -64,8 +71,9 @@ tl::unexpected<Error> plain(Error error) {
 
 Result<io::Reply> download(Call& call) {
   const std::string& path = call.parameter("path");
-  Result<io::Reply> reply =
-      read_blob(call, request_for(call, BlobOperation::Get, artifact_at(path)));
+  const Artifact artifact = artifact_at(path);
+  TRY(check_place(call, artifact.container, artifact.path, Touch::Read));
+  Result<io::Reply> reply = read_blob(call, request_for(call, BlobOperation::Get, artifact));
   if (reply) return reply;
   if (reply.error().code != Code::NotFound) return plain(reply.error());
   return fail(Code::NotFound, fmt::format("no artifact '{}'", path));
@@ -75,6 +83,7 @@ Result<io::Reply> download(Call& call) {
 Result<io::Reply> upload(Call& call) {
   const std::string& path = call.parameter("path");
   TRY(check_may_change(path));
+  TRY(check_place(call, kContainer, path, Touch::Write));
   const Result<io::Reply> reply =
       put_blob(call, request_for(call, BlobOperation::Put, {kContainer, path}));
   if (!reply) return plain(reply.error());
@@ -89,20 +98,32 @@ struct Entry {
   std::uint64_t size = 0;
 };
 
+tl::unexpected<Error> too_many(const std::string& place, std::size_t count) {
+  return fail(Code::InvalidArgument,
+              fmt::format("'{}' has more than {} entries, too many for one list of artifacts; the "
+                          "workspace's blob store lists them page by page",
+                          place, count),
+              "path");
+}
+
 /// What lies directly in the folder (empty, or with a '/' at its end).
 Result<std::vector<Entry>> entries_of(const Call& call, const std::string& place) {
   std::vector<Entry> entries;
   const auto [container, folder] = artifact_at(place);
   store::BlobQuery query{
       .workspace = call.workspace->id, .container = container, .prefix = folder, .limit = kPage};
+  store::PageBudget budget;
   for (bool has_more = true; has_more;) {
-    const std::vector<store::Blob> blobs = TRY(call.services.store.blobs(query));
-    has_more = blobs.size() == kPage;
+    const store::Page<store::Blob> blobs = TRY(call.services.store.blobs(query));
+    has_more = blobs.is_cut || blobs.size() == kPage;
+    // MLflow's clients do not ask for a second page: a list that ends early would be a wrong one.
+    if (budget.is_spent()) return too_many(place, entries.size());
     for (const store::Blob& blob : blobs) {
       if (!query.after.empty() && blob.key.path <= query.after) continue;
       query.after = blob.key.path;
       const std::string rest = blob.key.path.substr(folder.size());
       const std::size_t slash = rest.find('/');
+      budget.take(rest.size() + 60);
       if (slash == std::string::npos) {
         entries.push_back({.name = rest, .size = blob.size});
         continue;
@@ -133,13 +154,16 @@ Result<std::string> folder_of(std::string_view path) {
 
 Result<io::Reply> list(Call& call) {
   const std::string folder = TRY(folder_of(call.query_value("path")));
+  const auto [container, path] = artifact_at(folder);
+  TRY(check_place(call, container, path.substr(0, path.empty() ? 0 : path.size() - 1),
+                  Touch::Read));
   return recorded(call, json::object{{"files", files_of(TRY(entries_of(call, folder)), "")}});
 }
 
 /// Of a run, with paths that begin at its root.
 Result<io::Reply> list_of_run(Call& call) {
   const Message message = TRY(message_of(call));
-  const model::Run run = TRY(find_run(call, TRY(wire::mlflow::run_id_of(message))));
+  const model::Run run = TRY(find_run(call, TRY(wire::mlflow::run_id_of(message)), Touch::Read));
   const std::string uri = model::artifact_uri(run);
   if (!uri.starts_with(kScheme)) {
     return fail(Code::NotSupported,
@@ -163,8 +187,8 @@ Result<io::Reply> remove(Call& call) {
                          .prefix = path + (path.ends_with('/') ? "" : "/"),
                          .limit = kPage};
   for (bool has_more = true; has_more;) {
-    const std::vector<store::Blob> blobs = TRY(call.services.store.blobs(query));
-    has_more = blobs.size() == kPage;
+    const store::Page<store::Blob> blobs = TRY(call.services.store.blobs(query));
+    has_more = blobs.is_cut || blobs.size() == kPage;
     for (const store::Blob& blob : blobs) {
       TRY(check_may_change(blob.key.path));
       batch.push_back(store::DeleteBlob{blob.key});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // MLflow: experiments.
+#include "model/labels.h"
 #include "server/control_plane.h"
 #include "server/mlflow.h"
 #include "server/route.h"
@@ -23,6 +24,11 @@ Status check_name_is_free(const Call& call, const std::string& name) {
   return fail(Code::Conflict, fmt::format("experiment '{}' exists already", name));
 }
 
+Status check_tags(const Experiment& experiment) {
+  return model::check_room(model::bytes_of(experiment.tags), model::kMostTagBytes,
+                           fmt::format("the tags of experiment '{}'", experiment.name));
+}
+
 Result<io::Reply> create(Call& call) {
   const Message message = TRY(message_of(call));
   Experiment experiment{.workspace = call.workspace->id, .id = store::new_experiment_id()};
@@ -33,8 +39,10 @@ Result<io::Reply> create(Call& call) {
     TRY(mlflow::check_experiment_tag(key, value));
     experiment.tags[key] = value;
   }
+  TRY(check_tags(experiment));
   TRY(check_name_is_free(call, experiment.name));
   experiment.created_at = experiment.updated_at = now(call);
+  experiment.made_by = maker_of(call);
   json::object answer = {{"experiment_id", experiment.id}};
   track(call, store::PutExperiment{std::move(experiment)});
   return json_reply(200, answer);
@@ -43,8 +51,9 @@ Result<io::Reply> create(Call& call) {
 Result<io::Reply> get(Call& call) {
   const Message message = TRY(message_of(call));
   const std::string id = TRY(message.required_text("experiment_id"));
-  return recorded(call,
-                  json::object{{"experiment", mlflow::to_json(TRY(find_experiment(call, id)))}});
+  return recorded(
+      call,
+      json::object{{"experiment", mlflow::to_json(TRY(find_experiment(call, id, Touch::Read)))}});
 }
 
 Result<io::Reply> get_by_name(Call& call) {
@@ -52,6 +61,7 @@ Result<io::Reply> get_by_name(Call& call) {
   const std::string name = TRY(message.required_text("experiment_name"));
   const auto found = TRY(tracking_of(call).experiment_named(call.workspace->id, name));
   if (!found) return fail(Code::NotFound, fmt::format("no experiment with name '{}'", name));
+  TRY(check_reach(call, *found, Touch::Read));
   return recorded(call, json::object{{"experiment", mlflow::to_json(*found)}});
 }
 
@@ -68,7 +78,7 @@ Result<io::Reply> search(Call& call) {
   store::Search search = TRY(search_of(call, message, mlflow::Subject::Experiments));
   search.view = TRY(view_of(message));
   return search_later(call, [search](store::Tracking& tracking) -> Result<io::Reply> {
-    std::vector<Experiment> found = TRY(tracking.experiments(search));
+    store::Page<Experiment> found = TRY(tracking.experiments(search));
     const std::string next = take_page(found, search);
     json::array experiments;
     for (const Experiment& experiment : found) experiments.push_back(mlflow::to_json(experiment));
@@ -81,7 +91,7 @@ Result<io::Reply> search(Call& call) {
 Result<io::Reply> mark(Call& call, bool is_deleted) {
   const Message message = TRY(message_of(call));
   const std::string id = TRY(message.required_text("experiment_id"));
-  const Experiment experiment = TRY(find_experiment(call, id));
+  const Experiment experiment = TRY(find_experiment(call, id, Touch::Write));
   if (experiment.is_deleted == is_deleted) {
     return fail(Code::NotFound, fmt::format("no {} experiment with id '{}'",
                                             is_deleted ? "active" : "deleted", id));
@@ -113,7 +123,9 @@ Result<io::Reply> set_tag(Call& call) {
   const std::string key = TRY(message.required_text("key"));
   const std::string value = TRY(message.text("value"));
   TRY(mlflow::check_experiment_tag(key, value));
-  TRY(find_active_experiment(call, id));
+  Experiment experiment = TRY(find_active_experiment(call, id));
+  experiment.tags[key] = value;
+  TRY(check_tags(experiment));
   track(call, store::TagExperiment{call.workspace->id, id, key, value, now(call)});
   return json_reply(200, json::object());
 }

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // MLflow: metrics, parameters, tags, inputs and outputs of runs.
+#include <set>
+
 #include "base/record.h"
+#include "model/labels.h"
 #include "server/control_plane.h"
 #include "server/mlflow.h"
 #include "server/route.h"
+#include "server/run_room.h"
 #include "store/tracking_names.h"
 #include "wire/mlflow/limits.h"
 #include "wire/mlflow/tracking.h"
@@ -20,6 +24,15 @@ constexpr std::size_t kMostPoints = 25'000;
 constexpr std::size_t kMostDatasets = 1000;
 
 io::Reply done() { return json_reply(200, json::object()); }
+
+Status log_to(const Call& call, store::LogToRun change) {
+  if (call.services.run_room != nullptr) {
+    TRY(call.services.run_room->take(tracking_of(call), change.run, bytes_of(change),
+                                     call.services.clock.now().mono));
+  }
+  track(call, std::move(change));
+  return Done{};
+}
 
 /// The tags of a job's run that are users' own are the job's as well.
 bool is_users_own(std::string_view tag) { return !tag.starts_with("mlflow."); }
@@ -52,13 +65,26 @@ Status check_unchanged(const Call& call, const Run& run, const std::string& key,
               "params");
 }
 
+/// A point may be a logged model's as well as the run's.
+Status check_models_of(const Call& call, const std::vector<model::Metric>& metrics) {
+  std::set<std::string> models;
+  for (const model::Metric& metric : metrics) models.insert(metric.model_id);
+  for (const std::string& id : models) {
+    if (id.empty()) continue;
+    const auto model = TRY(tracking_of(call).logged_model(call.workspace->id, id));
+    if (model) TRY(check_reach(call, *model, Touch::Write));
+  }
+  return Done{};
+}
+
 Result<io::Reply> log_metric(Call& call) {
   const Message message = TRY(message_of(call));
   const std::string id = TRY(mlflow::run_id_of(message));
   model::Metric metric = TRY(mlflow::metric_from(message));
   TRY(mlflow::check_metric(metric, ""));
   const Run run = TRY(find_active_run(call, id));
-  track(call, store::LogToRun{.run = run.key, .metrics = {std::move(metric)}});
+  TRY(check_models_of(call, {metric}));
+  TRY(log_to(call, {.run = run.key, .metrics = {std::move(metric)}}));
   return done();
 }
 
@@ -70,7 +96,7 @@ Result<io::Reply> log_param(Call& call) {
   TRY(mlflow::check_param(key, value, ""));
   const Run run = TRY(find_active_run(call, id));
   TRY(check_unchanged(call, run, key, value));
-  track(call, store::LogToRun{.run = run.key, .params = {{key, value}}});
+  TRY(log_to(call, {.run = run.key, .params = {{key, value}}}));
   return done();
 }
 
@@ -84,7 +110,7 @@ Result<io::Reply> set_tag(Call& call) {
   store::LogToRun change{.run = run.key};
   const Together together(call);
   TRY(set_tags(call, run, {{key, value}}, change));
-  track(call, std::move(change));
+  TRY(log_to(call, std::move(change)));
   return done();
 }
 
@@ -142,17 +168,20 @@ Result<io::Reply> log_batch(Call& call) {
     tags[key] = value;
   }
   const Run run = TRY(find_active_run(call, id));
+  TRY(check_models_of(call, change.metrics));
   change.run = run.key;
   for (const auto& [key, value] : change.params) TRY(check_unchanged(call, run, key, value));
   const Together together(call);
   TRY(set_tags(call, run, tags, change));
-  track(call, std::move(change));
+  TRY(log_to(call, std::move(change)));
   return done();
 }
 
 // ---- Models, inputs and outputs -----------------------------------------------------------------
 
 constexpr const char* kModelHistoryTag = "mlflow.log-model.history";
+/// A model takes about 1 KiB of it; each one more writes all of it again.
+constexpr std::size_t kMostHistoryBytes = 256 * 1024;
 
 /// MLflow 2 notes a logged model in a tag of its run: a list, to which this adds one.
 Result<io::Reply> log_model(Call& call) {
@@ -174,8 +203,11 @@ Result<io::Reply> log_model(Call& call) {
     if (parsed && parsed->is_array()) history = parsed->get_array();
   }
   history.push_back(std::move(noted));
-  track(call,
-        store::LogToRun{.run = run.key, .tags = {{kModelHistoryTag, json::serialize(history)}}});
+  const std::string longer = json::serialize(history);
+  TRY(model::check_room(longer.size(), kMostHistoryBytes,
+                        fmt::format("the list of the models that run '{}' has logged ({})",
+                                    run.key.name, kModelHistoryTag)));
+  TRY(log_to(call, {.run = run.key, .tags = {{kModelHistoryTag, longer}}}));
   return done();
 }
 
@@ -196,7 +228,7 @@ Result<io::Reply> log_inputs(Call& call) {
     change.model_inputs.push_back(TRY(model.required_text("model_id")));
   }
   change.run = TRY(find_active_run(call, id)).key;
-  track(call, std::move(change));
+  TRY(log_to(call, std::move(change)));
   return done();
 }
 
@@ -211,7 +243,7 @@ Result<io::Reply> log_outputs(Call& call) {
     change.model_outputs.push_back(std::move(output));
   }
   change.run = TRY(find_active_run(call, id)).key;
-  track(call, std::move(change));
+  TRY(log_to(call, std::move(change)));
   return done();
 }
 
@@ -226,15 +258,14 @@ Result<io::Reply> get_history(Call& call) {
   const auto asked = TRY(message.integer("max_results"));
   query.limit = asked ? TRY(mlflow::checked_page_size(*asked, mlflow::kMostResults)) : kMostPoints;
   if (!token.empty()) query.after = TRY(mlflow::point_of_token(token));
-  TRY(find_run(call, id));
+  TRY(find_run(call, id, Touch::Read));
   ++query.limit;
   return search_later(call, [query](store::Tracking& tracking) -> Result<io::Reply> {
-    std::vector<model::Metric> points = TRY(tracking.history(query));
+    store::Page<model::Metric> points = TRY(tracking.history(query));
     json::object answer;
-    if (points.size() == query.limit) {
-      points.pop_back();
-      answer["next_page_token"] = mlflow::token_of_point(points.back());
-    }
+    const bool has_more = points.is_cut || points.size() == query.limit;
+    if (points.size() == query.limit) points.pop_back();
+    if (has_more) answer["next_page_token"] = mlflow::token_of_point(points.back());
     json::array metrics;
     for (const model::Metric& point : points) metrics.push_back(mlflow::to_json(point));
     answer["metrics"] = std::move(metrics);
@@ -248,6 +279,7 @@ Result<io::Reply> search_datasets(Call& call) {
   if (experiments.empty() || experiments.size() > 20) {
     return message.wrong("experiment_ids", "must name 1 to 20 experiments");
   }
+  TRY(check_reads_all(call, "the datasets of experiments"));
   const model::WorkspaceId workspace = call.workspace->id;
   return search_later(call, [=](store::Tracking& tracking) -> Result<io::Reply> {
     json::array summaries;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // MLflow 3: models as they are logged, before anybody registers them.
 #include "base/random.h"
+#include "model/labels.h"
 #include "server/control_plane.h"
 #include "server/mlflow.h"
 #include "server/route.h"
@@ -21,11 +22,22 @@ WallTime now(const Call& call) { return call.services.clock.now().wall; }
 
 json::object shown(const LoggedModel& model) { return {{"model", mlflow::to_json(model)}}; }
 
-Result<LoggedModel> find_model(const Call& call, bool may_be_deleted = false) {
+Result<LoggedModel> find_model(const Call& call, Touch touch, bool may_be_deleted = false) {
   const std::string& id = call.parameter("model_id");
   std::optional<LoggedModel> found = TRY(tracking_of(call).logged_model(call.workspace->id, id));
-  if (found && (may_be_deleted || !found->is_deleted)) return *std::move(found);
-  return fail(Code::NotFound, fmt::format("no logged model with id '{}'", id));
+  if (!found || (found->is_deleted && !may_be_deleted)) {
+    return fail(Code::NotFound, fmt::format("no logged model with id '{}'", id));
+  }
+  TRY(check_reach(call, *found, touch));
+  return *std::move(found);
+}
+
+/// A run's models are found by its name: nobody adds one to a run that is not theirs to change.
+Result<std::string> source_run_of(const Call& call, const Message& message) {
+  const std::string id = TRY(message.text("source_run_id"));
+  const auto run = TRY(tracking_of(call).run({call.workspace->id, id}));
+  if (run) TRY(check_reach(call, *run, Touch::Write));
+  return id;
 }
 
 Result<model::TagMap> texts_of(const Message& message, const char* field) {
@@ -40,7 +52,7 @@ Result<model::TagMap> texts_of(const Message& message, const char* field) {
 Result<io::Reply> create(Call& call) {
   const Message message = TRY(message_of(call));
   const std::string asked = TRY(message.required_text("experiment_id"));
-  const model::Experiment experiment = TRY(find_active_experiment(call, asked));
+  const model::Experiment experiment = TRY(find_experiment_to_add_to(call, asked));
   LoggedModel model{.workspace = call.workspace->id,
                     .id = "m-" + random_hex(16),
                     .experiment = experiment.id,
@@ -49,7 +61,8 @@ Result<io::Reply> create(Call& call) {
   TRY(mlflow::check_model_name(model.name));
   if (model.name.empty()) model.name = random_display_name();
   model.type = TRY(message.text("model_type"));
-  model.source_run = TRY(message.text("source_run_id"));
+  model.source_run = TRY(source_run_of(call, message));
+  model.made_by = maker_of(call);
   model.params = TRY(texts_of(message, "params"));
   model.tags = TRY(texts_of(message, "tags"));
   model.created_at = model.updated_at = now(call);
@@ -58,10 +71,16 @@ Result<io::Reply> create(Call& call) {
   return json_reply(200, answer);
 }
 
+Status check_texts(const LoggedModel& model) {
+  return model::check_room(model::bytes_of(model.tags) + model::bytes_of(model.params),
+                           model::kMostTagBytes,
+                           fmt::format("the tags and parameters of model '{}'", model.name));
+}
+
 Result<io::Reply> get(Call& call) {
   const Message message = TRY(message_of(call));
   const bool may_be_deleted = TRY(message.boolean("allow_deleted", false));
-  return recorded(call, shown(TRY(find_model(call, may_be_deleted))));
+  return recorded(call, shown(TRY(find_model(call, Touch::Read, may_be_deleted))));
 }
 
 Result<io::Reply> finalize(Call& call) {
@@ -70,7 +89,7 @@ Result<io::Reply> finalize(Call& call) {
   if (!status) {
     return message.wrong("status", "is LOGGED_MODEL_READY or LOGGED_MODEL_UPLOAD_FAILED");
   }
-  LoggedModel model = TRY(find_model(call));
+  LoggedModel model = TRY(find_model(call, Touch::Write));
   model.status = *status;
   model.updated_at = now(call);
   track(
@@ -81,7 +100,7 @@ Result<io::Reply> finalize(Call& call) {
 }
 
 Result<io::Reply> remove(Call& call) {
-  const LoggedModel model = TRY(find_model(call));
+  const LoggedModel model = TRY(find_model(call, Touch::Write));
   track(call,
         store::ChangeLoggedModel{
             .workspace = model.workspace, .id = model.id, .at = now(call), .is_deleted = true});
@@ -90,9 +109,10 @@ Result<io::Reply> remove(Call& call) {
 
 Result<io::Reply> set_tags(Call& call) {
   const Message message = TRY(message_of(call));
-  LoggedModel model = TRY(find_model(call));
+  LoggedModel model = TRY(find_model(call, Touch::Write));
   model::TagMap tags = TRY(texts_of(message, "tags"));
   for (const auto& [key, value] : tags) model.tags[key] = value;
+  TRY(check_texts(model));
   track(
       call,
       store::ChangeLoggedModel{
@@ -101,7 +121,7 @@ Result<io::Reply> set_tags(Call& call) {
 }
 
 Result<io::Reply> delete_tag(Call& call) {
-  const LoggedModel model = TRY(find_model(call));
+  const LoggedModel model = TRY(find_model(call, Touch::Write));
   const std::string& key = call.parameter("tag_key");
   if (!model.tags.contains(key)) {
     return fail(Code::NotFound, fmt::format("logged model '{}' has no tag '{}'", model.id, key));
@@ -114,8 +134,10 @@ Result<io::Reply> delete_tag(Call& call) {
 
 Result<io::Reply> log_params(Call& call) {
   const Message message = TRY(message_of(call));
-  const LoggedModel model = TRY(find_model(call));
+  LoggedModel model = TRY(find_model(call, Touch::Write));
   model::TagMap params = TRY(texts_of(message, "params"));
+  for (const auto& [key, value] : params) model.params[key] = value;
+  TRY(check_texts(model));
   track(call, store::ChangeLoggedModel{.workspace = model.workspace,
                                        .id = model.id,
                                        .at = now(call),
@@ -154,7 +176,7 @@ Result<io::Reply> search(Call& call) {
   search.order = TRY(order_of(message));
   const std::vector<store::DatasetFilter> datasets = TRY(datasets_of(message));
   return search_later(call, [search, datasets](store::Tracking& tracking) -> Result<io::Reply> {
-    std::vector<LoggedModel> found = TRY(tracking.logged_models(search, datasets));
+    store::Page<LoggedModel> found = TRY(tracking.logged_models(search, datasets));
     const std::string next = take_page(found, search);
     json::array models;
     for (const LoggedModel& model : found) models.push_back(mlflow::to_json(model));

@@ -19,6 +19,22 @@ class MlflowRoutes : public ApplicationTest {
   }
   std::string new_run() { return post("runs/create", "{}").at("/run/info/run_id"); }
 
+  /// On a thread of its own: the answer comes when that is done.
+  Answer search_runs(const std::string& token) {
+    std::optional<Answer> answer;
+    const std::string body =
+        fmt::format(R"({{"experiment_ids": ["0"], "page_token": "{}"}})", token);
+    application.handle({.head = head_of("POST", api("runs/search"), kOwnerToken), .body = body},
+                       [&](const io::Reply& reply) {
+                         answer = Answer{reply.status, reply.headers, reply.body, {}};
+                         loop.stop();
+                       });
+    const auto timer = loop.after(std::chrono::minutes(1), [this] { loop.stop(); });
+    if (!answer) loop.run();
+    loop.cancel(timer);
+    return answer.value_or(Answer{});
+  }
+
   /// Both are under way before either is on disk.
   std::pair<Answer, Answer> at_once(const std::string& below, const std::string& one,
                                     const std::string& other) {
@@ -123,6 +139,92 @@ TEST_F(MlflowRoutes, WorkspacesDoNotSeeEachOthersRuns) {
   std::string elsewhere = api("runs/get?run_id=" + run);
   elsewhere.replace(elsewhere.find("workspaces/default"), 18, "workspaces/other");
   EXPECT_EQ(ask("GET", elsewhere, kOwnerToken).at("/error_code"), "RESOURCE_DOES_NOT_EXIST");
+}
+
+// ---- How much there may be of it ---------------------------------------------------------------
+
+TEST_F(MlflowRoutes, TheListOfLoggedModelsHasAnEnd) {
+  const std::string run = new_run();
+  const std::string flavors(60'000, 'f');
+  const std::string model = fmt::format(
+      R"({{"run_id": "{}", "artifact_path": "m", "utc_time_created": "t", "model_uuid": "u", "flavors": {{"a": "{}"}}}})",
+      run, flavors);
+  const std::string body =
+      boost::json::serialize(boost::json::object{{"run_id", run}, {"model_json", model}});
+  for (int i = 0; i < 4; ++i) ASSERT_EQ(post("runs/log-model", body).status, 200);
+
+  const Answer refused = post("runs/log-model", body);
+
+  EXPECT_EQ(refused.at("/error_code"), "INVALID_PARAMETER_VALUE");
+  EXPECT_NE(refused.at("/message").find("mlflow.log-model.history"), std::string::npos);
+  EXPECT_NE(refused.at("/message").find("256 KiB"), std::string::npos);
+}
+
+TEST_F(MlflowRoutes, TheTagsOfAJobHaveAnEndAndSmallerOnesAreStillTaken) {
+  ASSERT_EQ(ask("PUT", "W/jobs/train", kOwnerToken,
+                R"({"properties":{"jobType":"Command","command":"true"}})")
+                .status,
+            201);
+  const auto tag = [&](int number, std::size_t length) {
+    return post("runs/set-tag", fmt::format(R"({{"run_id": "train", "key": "t{}", "value": "{}"}})",
+                                            number, std::string(length, 'x')));
+  };
+  int taken = 0;
+  while (taken < 100 && tag(taken, 8000).status == 200) ++taken;
+
+  EXPECT_EQ(taken, 32);
+  EXPECT_EQ(tag(0, 10).status, 200) << "a shorter value makes room";
+  EXPECT_EQ(tag(100, 5000).status, 200);
+}
+
+TEST_F(MlflowRoutes, ARunHasRoomForMuchButNotForEverything) {
+  const std::string run = new_run();
+  const auto log = [&](int batch) {
+    boost::json::array params;
+    for (int i = 0; i < 100; ++i) {
+      params.push_back(
+          {{"key", fmt::format("p{}-{}", batch, i)}, {"value", std::string(6000, 'x')}});
+    }
+    return post("runs/log-batch", boost::json::serialize(boost::json::object{
+                                      {"run_id", run}, {"params", std::move(params)}}));
+  };
+  int taken = 0;
+  Answer last;
+  while (taken < 100 && (last = log(taken)).status == 200) ++taken;
+
+  EXPECT_EQ(taken, 13) << "8 MiB";
+  EXPECT_NE(last.at("/message").find("8 MiB"), std::string::npos);
+  EXPECT_EQ(post("runs/log-metric",
+                 fmt::format(R"({{"run_id": "{}", "key": "m", "value": 1, "timestamp": 1}})", run))
+                .status,
+            200);
+}
+
+TEST_F(MlflowRoutes, ALongListOfLargeRunsComesInPages) {
+  for (int number = 0; number < 8; ++number) {
+    boost::json::array params;
+    const std::string run = new_run();
+    for (int i = 0; i < 100; ++i) {
+      params.push_back({{"key", fmt::format("p{}", i)}, {"value", std::string(6000, 'x')}});
+    }
+    ASSERT_EQ(post("runs/log-batch",
+                   boost::json::serialize(boost::json::object{{"run_id", run}, {"params", params}}))
+                  .status,
+              200);
+  }
+  std::size_t seen = 0;
+  std::string token;
+  int pages = 0;
+  do {
+    const Answer page = search_runs(token);
+    ASSERT_EQ(page.status, 200);
+    EXPECT_LT(page.body.size(), 6u << 20);
+    seen += page.json().at("runs").as_array().size();
+    token = page.at("/next_page_token");
+    ++pages;
+  } while (!token.empty() && pages < 20);
+  EXPECT_EQ(seen, 8u);
+  EXPECT_GT(pages, 1);
 }
 
 }  // namespace

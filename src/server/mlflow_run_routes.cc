@@ -2,6 +2,7 @@
 // MLflow: runs. What is logged to them comes through mlflow_log_routes.cc.
 #include "base/random.h"
 #include "base/text.h"
+#include "model/labels.h"
 #include "server/control_plane.h"
 #include "server/mlflow.h"
 #include "server/route.h"
@@ -60,10 +61,11 @@ Result<io::Reply> create(Call& call) {
   const Message message = TRY(message_of(call));
   const std::string asked = TRY(message.text("experiment_id"));
   const model::Experiment experiment =
-      TRY(find_active_experiment(call, asked.empty() ? model::kDefaultExperimentId : asked));
+      TRY(find_experiment_to_add_to(call, asked.empty() ? model::kDefaultExperimentId : asked));
   model::TagMap tags = TRY(tags_of(message));
   Run run{.key = {call.workspace->id, new_run_id()}, .experiment = experiment.id};
   run.artifact_location = experiment.artifact_location;
+  run.made_by = maker_of(call);
   run.name = TRY(name_of(message, tags));
   const std::string user = TRY(message.text("user_id"));
   run.user = first_of({value_in(tags, store::kUserTag), user, call.principal.name});
@@ -74,6 +76,7 @@ Result<io::Reply> create(Call& call) {
   shown.tags[store::kUserTag] = run.user;
   tags.erase(store::kNameTag);
   tags.erase(store::kUserTag);
+  TRY(model::check_room(model::bytes_of(tags), model::kMostTagBytes, "the tags of the run"));
   track(call, store::PutRun{std::move(run), std::move(tags)});
   return json_reply(200, json::object{{"run", mlflow::to_json(shown)}});
 }
@@ -84,6 +87,7 @@ Result<io::Reply> get(Call& call) {
   if (!found) {
     return fail(Code::NotFound, fmt::format("no run with id '{}'", to_valid_utf8(id)));
   }
+  TRY(check_reach(call, found->run, Touch::Read));
   return recorded(call, json::object{{"run", mlflow::to_json(*found)}});
 }
 
@@ -123,7 +127,7 @@ Result<io::Reply> update(Call& call) {
 }
 
 Result<io::Reply> mark(Call& call, bool is_deleted) {
-  const Run run = TRY(find_run(call, TRY(mlflow::run_id_of(TRY(message_of(call))))));
+  const Run run = TRY(find_run(call, TRY(mlflow::run_id_of(TRY(message_of(call)))), Touch::Write));
   track(call, store::ChangeRun{.run = run.key, .is_deleted = is_deleted});
   return json_reply(200, json::object());
 }
@@ -145,7 +149,7 @@ Result<io::Reply> search(Call& call) {
   search.experiments = TRY(message.texts("experiment_ids"));
   search.view = TRY(view_of(message));
   return search_later(call, [search](store::Tracking& tracking) -> Result<io::Reply> {
-    std::vector<LoggedRun> found = TRY(tracking.runs(search));
+    store::Page<LoggedRun> found = TRY(tracking.runs(search));
     const std::string next = take_page(found, search);
     json::array runs;
     for (const LoggedRun& run : found) runs.push_back(mlflow::to_json(run));

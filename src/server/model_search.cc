@@ -28,8 +28,8 @@ Result<store::ModelQuery> model_query(const Call& call, const mlflow::Message& m
   return query;
 }
 
-std::string token_after(const store::ModelQuery& query) {
-  return mlflow::token_of_offset(query.skip + query.limit - 1);
+std::string token_after(const store::ModelQuery& query, std::size_t shown) {
+  return mlflow::token_of_offset(query.skip + shown);
 }
 
 Result<std::vector<model::Asset>> latest_versions(const Call& call, const std::string& name) {

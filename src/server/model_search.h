@@ -22,15 +22,14 @@ struct PageSizes {
 Result<store::ModelQuery> model_query(const Call& call, const wire::mlflow::Message& message,
                                       wire::mlflow::Subject subject, PageSizes sizes);
 
-/// What is behind the page that was asked for; empty: nothing.
-std::string token_after(const store::ModelQuery& query);
+std::string token_after(const store::ModelQuery& query, std::size_t shown);
 
 /// Takes off the one row too many, and says where the list goes on; empty: nowhere.
 template <typename Row>
-std::string take_model_page(std::vector<Row>& rows, const store::ModelQuery& query) {
-  if (rows.size() < query.limit) return {};
-  rows.pop_back();
-  return token_after(query);
+std::string take_model_page(store::Page<Row>& rows, const store::ModelQuery& query) {
+  if (!rows.is_cut && rows.size() < query.limit) return {};
+  if (rows.size() == query.limit) rows.pop_back();
+  return token_after(query, rows.size());
 }
 
 /// Of the numbered versions in each of MLflow's stages, the highest.

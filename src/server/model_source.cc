@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/model_source.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 
@@ -9,7 +11,9 @@
 #include "model/reference.h"
 #include "model/tracking.h"
 #include "server/control_plane.h"
+#include "server/logged_models.h"
 #include "server/mlflow.h"
+#include "server/model_files.h"
 #include "server/model_versions.h"
 #include "server/references.h"
 
@@ -58,6 +62,77 @@ Result<bool> has_blobs(const Call& call, std::string_view container, const std::
               .empty();
 }
 
+/// What lies directly at the root of the run's artifacts: "model/, notes.txt".
+Result<std::string> artifacts_of(const Call& call, const std::string& run) {
+  constexpr std::size_t kMostShown = 8;
+  constexpr std::size_t kMostRead = 1000;
+  const std::string prefix = model::artifact_prefix({call.workspace->id, run});
+  std::vector<std::string> names;
+  for (const store::Blob& blob :
+       TRY(call.services.store.blobs({.workspace = call.workspace->id,
+       .container = std::string(model::find_datastore(kArtifactStore)->container),
+       .prefix = prefix,
+       .limit = kMostRead}))) {
+    const std::string rest = blob.key.path.substr(prefix.size());
+    const std::string name = rest.substr(0, std::min(rest.find('/'), rest.size() - 1) + 1);
+    if (names.empty() || names.back() != name) names.push_back(name);
+  }
+  for (const model::LoggedModel& logged :
+       TRY(logged_models_of(tracking_of(call), {call.workspace->id, run}, {}, kMostShown))) {
+    names.push_back(fmt::format("the logged model {}", logged.name));
+  }
+  if (names.size() > kMostShown) {
+    names.resize(kMostShown);
+    names.emplace_back("…");
+  }
+  return names.empty() ? "nothing" : fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// Why there is nothing at the path, with what there is.
+Result<ModelSource> nothing_at(const Call& call, const JobOutputRef& reference) {
+  const auto job = call.services.plane.job({call.workspace->id, reference.job});
+  const bool is_live = job && !model::is_terminal(job->status);
+  return fail(
+      Code::NotFound,
+      fmt::format("{} '{}' has no artifact '{}'; it has {}{}", job ? "job" : "run", reference.job,
+                  to_valid_utf8(reference.path), TRY(artifacts_of(call, reference.job)),
+                  is_live ? "; it is not over, and what it leaves in outputs/ is there "
+                            "when it is"
+                          : ""));
+}
+
+/// Among the run's artifacts, or in a model that it logged with MLflow 3.
+Result<ModelSource> of_run(const Call& call, const JobOutputRef& reference) {
+  const std::string root =
+      model::artifact_uri(TRY(find_run(call, reference.job, Touch::Read))) + "/";
+  if (!root.starts_with(kArtifacts)) {
+    return ModelSource{.uri = root + reference.path, .run = reference.job};
+  }
+  std::string path = root.substr(root.find_first_not_of('/', kArtifacts.size())) + reference.path;
+  while (path.ends_with('/')) path.pop_back();
+  const auto container = model::find_datastore(kArtifactStore)->container;
+  if (TRY(has_blobs(call, container, path))) {
+    return ModelSource{.uri = datastore_uri(*call.workspace, kArtifactStore, path),
+                       .run = reference.job};
+  }
+  const auto logged = TRY(
+      path_of_logged_model(tracking_of(call), {call.workspace->id, reference.job}, reference.path));
+  if (!logged || !TRY(has_blobs(call, container, *logged))) return nothing_at(call, reference);
+  return ModelSource{.uri = datastore_uri(*call.workspace, kArtifactStore, *logged),
+                     .run = reference.job};
+}
+
+/// A path in the artifact store. What a run logged as a model may be meant by a path among its
+/// artifacts.
+Result<ModelSource> of_artifact_path(const Call& call, const std::string& path) {
+  const std::string run = run_of_path(path);
+  ModelSource source{.uri = datastore_uri(*call.workspace, kArtifactStore, path), .run = run};
+  const auto container = model::find_datastore(kArtifactStore)->container;
+  const std::size_t rest = kRunFolder.size() + run.size() + 1;
+  if (run.empty() || path.size() <= rest || TRY(has_blobs(call, container, path))) return source;
+  return of_run(call, {.job = run, .output = "artifacts", .path = path.substr(rest)});
+}
+
 /// mlflow-artifacts:/<path>, with or without a host.
 Result<ModelSource> of_artifact(const Call& call, std::string_view text) {
   text.remove_prefix(kArtifacts.size());
@@ -67,9 +142,7 @@ Result<ModelSource> of_artifact(const Call& call, std::string_view text) {
   }
   while (text.starts_with('/')) text.remove_prefix(1);
   const std::string decoded = TRY(percent_decode(text));
-  const std::string path = TRY(model::checked_blob_path(decoded));
-  return ModelSource{.uri = datastore_uri(*call.workspace, kArtifactStore, path),
-                     .run = run_of_path(path)};
+  return of_artifact_path(call, TRY(model::checked_blob_path(decoded)));
 }
 
 Result<ModelSource> of_logged_model(const Call& call, const std::string& id) {
@@ -84,31 +157,6 @@ Result<ModelSource> of_logged_model(const Call& call, const std::string& id) {
   return source;
 }
 
-/// MLflow 3 keeps a model that a run logged beside the run, not among its artifacts.
-Result<std::optional<ModelSource>> logged_by_run(const Call& call, const std::string& run,
-                                                 const std::string& name) {
-  const model::Run found = TRY(find_run(call, run));
-  const auto models = TRY(tracking_of(call).logged_models(
-      {.workspace = call.workspace->id,
-       .experiments = {found.experiment},
-       .filter = {{.key = "source_run_id", .value = run}, {.key = "name", .value = name}},
-       .limit = 1},
-      {}));
-  if (models.empty()) return std::nullopt;
-  return TRY(of_logged_model(call, models.front().id));
-}
-
-Result<ModelSource> of_run(const Call& call, const JobOutputRef& reference) {
-  std::string path = model::artifact_prefix({call.workspace->id, reference.job}) + reference.path;
-  while (path.ends_with('/')) path.pop_back();
-  const auto container = model::find_datastore(kArtifactStore)->container;
-  if (!TRY(has_blobs(call, container, path))) {
-    if (auto logged = TRY(logged_by_run(call, reference.job, reference.path))) return *logged;
-  }
-  return ModelSource{.uri = datastore_uri(*call.workspace, kArtifactStore, path),
-                     .run = reference.job};
-}
-
 Result<ModelSource> of_job_output(const Call& call, const JobOutputRef& reference) {
   if (reference.output == "artifacts" || reference.output == "default") {
     return of_run(call, reference);
@@ -118,6 +166,11 @@ Result<ModelSource> of_job_output(const Call& call, const JobOutputRef& referenc
   if (!reference.path.empty()) {
     if (!place.path.ends_with('/')) place.path += '/';
     place.path += reference.path;
+  }
+  if (!model::is_terminal(job.status) && !TRY(has_blobs(call, place.container, place.path))) {
+    return fail(Code::NotFound, fmt::format("job '{}' is not over: its output '{}' is there when "
+                                            "it is",
+                                            job.key.name, reference.output));
   }
   return ModelSource{
       .uri = datastore_uri(*call.workspace, datastore_of(place.container), place.path),
@@ -135,6 +188,8 @@ Result<ModelSource> of_model(const Call& call, std::string_view text) {
   const model::AssetContainer model = TRY(find_model(call, name));
   if (rest[end] == '@') version = TRY(version_of_alias(model, version));
   const model::Asset found = TRY(find_model_version(call, name, version));
+  TRY(check_reach(call, found, Touch::Read));
+  TRY(check_files(call.services.store, found));
   return ModelSource{.uri = text_member(found.body, "modelUri"),
                      .run = text_member(found.body, "jobName")};
 }
@@ -142,19 +197,23 @@ Result<ModelSource> of_model(const Call& call, std::string_view text) {
 }  // namespace
 
 Result<ModelSource> source_of_uri(const Call& call, const std::string& uri) {
-  if (uri.find("/blob/" + call.workspace->id.text + "/") != std::string::npos) {
+  const std::string own = "/blob/" + call.workspace->id.text;
+  if (uri.find(own + "/") != std::string::npos || uri.find(own + ".blob.") != std::string::npos) {
     const BlobPlace place =
         TRY(blob_of_url(call.workspace->id, uri.substr(0, std::min(uri.find('?'), uri.size()))));
     return ModelSource{
         .uri = datastore_uri(*call.workspace, datastore_of(place.container), place.path)};
   }
+  TRY(check_ids(call.services.plane, *call.workspace, boost::json::string(uri)));
   const DataRef reference = TRY(model::parse_data_ref(uri));
   if (const auto* output = std::get_if<JobOutputRef>(&reference)) {
     return of_job_output(call, *output);
   }
   if (const auto* path = std::get_if<DatastorePath>(&reference)) {
-    const bool is_artifact = path->datastore == kArtifactStore;
-    return ModelSource{.uri = uri, .run = is_artifact ? run_of_path(path->path) : std::string()};
+    if (path->datastore != kArtifactStore || run_of_path(path->path).empty()) {
+      return ModelSource{.uri = uri};
+    }
+    return of_artifact_path(call, path->path);
   }
   if (std::holds_alternative<model::WebAddress>(reference)) return ModelSource{.uri = uri};
   return fail(Code::InvalidArgument, "a model's files cannot be another asset");

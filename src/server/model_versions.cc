@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "model/reference.h"
+#include "server/model_files.h"
 #include "server/model_source.h"
 
 namespace berth::server {
@@ -67,18 +68,22 @@ Result<std::string> version_of_alias(const model::AssetContainer& model, const s
               fmt::format("model '{}' has no alias '{}'", model.name, to_valid_utf8(alias)));
 }
 
-Status settle_model(const Call& call, model::Asset& version) {
-  Result<ModelSource> source = source_of_uri(call, text_member(version.body, "modelUri"));
-  if (!source) {
-    if (source.error().code == Code::NotFound) source.error().code = Code::InvalidArgument;
-    source.error().target = "properties.modelUri";
-    return fail(source.error());
-  }
+Result<store::Batch> settle_model(const Call& call, model::Asset& version) {
+  const auto blame = [](Error error) {
+    if (error.code == Code::NotFound) error.code = Code::InvalidArgument;
+    error.target = "properties.modelUri";
+    return fail(std::move(error));
+  };
+  const Result<ModelSource> source = source_of_uri(call, text_member(version.body, "modelUri"));
+  if (!source) return blame(source.error());
   version.body["modelUri"] = source->uri;
   if (!source->run.empty() && !version.body.contains("jobName")) {
     version.body["jobName"] = source->run;
   }
-  return Done{};
+  version.origin.user = call.principal.name;
+  Result<store::Batch> files = pin_files(call.services.store, version);
+  if (!files) return blame(files.error());
+  return files;
 }
 
 Status change_model(const Call& call, model::Asset& version, const model::Asset& asked) {
@@ -90,7 +95,9 @@ Status change_model(const Call& call, model::Asset& version, const model::Asset&
   }
   const bool is_same_type =
       text_member(version.body, "modelType") == text_member(asked.body, "modelType");
-  if (!is_same_place(uri, wanted) || !is_same_type || !has_same_flavors(version, asked)) {
+  const bool is_there =
+      is_same_place(uri, wanted) || is_same_place(version.origin.pinned_from, wanted);
+  if (!is_there || !is_same_type || !has_same_flavors(version, asked)) {
     return fail(Code::Conflict,
                 fmt::format("version '{}' of '{}' exists with other content; versions never change",
                             version.version, version.name));

@@ -19,8 +19,9 @@ Result<std::string> version_of_alias(const model::AssetContainer& model, const s
 /// A text in a body, empty when there is none.
 std::string text_member(const boost::json::object& body, std::string_view key);
 
-/// For a version that is being made through Azure ML's door: finds its files, and whose they are.
-Status settle_model(const Call& call, model::Asset& version);
+/// For a version that is being made through Azure ML's door: finds its files, and whose they are,
+/// and returns the rows that pin them.
+Result<store::Batch> settle_model(const Call& call, model::Asset& version);
 
 /// Takes over what may change of a version: description, tags, properties, archived, stage.
 /// Conflict when `asked` has other files, another type or other flavors.

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/random.h"
+#include "base/text.h"
 #include "base/version.h"
 #include "server/launch.h"
 
@@ -19,9 +20,8 @@ using wire::node::AttemptRef;
 
 namespace {
 
-/// A server that was stopped in good order may be away for so long before work elsewhere is given
-/// up.
-constexpr auto kLeaseWhileStopped = std::chrono::hours(1);
+/// For nodes that are stuck or cut off, and for those of earlier versions, which do not answer.
+constexpr auto kTimeToHear = std::chrono::seconds(3);
 
 }  // namespace
 
@@ -31,6 +31,8 @@ NodeHub::NodeHub(NodeHubParts parts)
                .signer = parts_.signer,
                .clock = parts_.clock,
                .lease = parts_.lease,
+               .lease_while_stopped = parts_.lease_while_stopped,
+               .boot_clock = parts_.boot_clock,
                .is_connected = [this](const NodeId& node) { return channels_.contains(node); }}) {}
 
 void NodeHub::attach(ControlPlane& plane, store::Store& store, Addresses addresses) {
@@ -66,6 +68,7 @@ void NodeHub::closed(const NodeId& node, const io::WebSocket* socket) {
   if (found == channels_.end() || found->second.socket.get() != socket) return;
   channels_.erase(found);
   plane_->node_detached(node);
+  good_bye_heard_by(node);  // It is not waited for.
   reconcile();
 }
 
@@ -97,6 +100,7 @@ void NodeHub::let_go_of_silent() {
     channels_.erase(id);
     socket->close();
     plane_->node_detached(id);
+    good_bye_heard_by(id);
   }
 }
 
@@ -137,7 +141,9 @@ void NodeHub::on(const NodeId& node, const wire::node::Hello& message) {
   const ControlPlane::Joining joining{.slots = message.slots,
                                       .work_root = message.work_root,
                                       .address = message.address,
-                                      .ends_at = message.ends_at};
+                                      .ends_at = message.ends_at,
+                                      .is_leaving = message.is_leaving};
+  if (message.is_leaving) keeper_.withdrew(node);
   if (const Status joined = plane_->node_joined(node, joining, held); !joined) {
     log::warning("{}", joined.error().message);
     for (const auto& [attempt, phase] : message.attempts) send(node, wire::node::Stop{attempt});
@@ -147,11 +153,20 @@ void NodeHub::on(const NodeId& node, const wire::node::Hello& message) {
   // What it said of them before may have been lost with its connection, or with a server.
   for (const auto& [attempt, phase] : message.attempts) advance(node, attempt, phase);
   log::info("node '{}' is here, with {} attempts", node.text, held.size());
+  if (good_bye_ && lease) give_long_leases({node});
 }
 
 void NodeHub::on(const NodeId& node, const wire::node::Heartbeat& message) {
   const auto lease = keeper_.renew(node);
   if (lease) send(node, wire::node::LeaseRenewed{message.number, lease});
+}
+
+void NodeHub::on(const NodeId& node, const wire::node::LeaseNoted&) { good_bye_heard_by(node); }
+
+void NodeHub::on(const NodeId& node, const wire::node::Leaving& message) {
+  log::info("node '{}' is leaving: {}", node.text, message.reason);
+  keeper_.withdrew(node);
+  plane_->node_withdrew(node);
 }
 
 void NodeHub::on(const NodeId& node, const wire::node::Prepared& message) {
@@ -164,6 +179,15 @@ void NodeHub::on(const NodeId& node, const wire::node::WorkAhead& message) {
 
 void NodeHub::on(const NodeId& node, const wire::node::Returned& message) {
   plane_->job_returned(node, message.attempt);
+}
+
+/// It is told to run again, by the same number: only the addresses are new.
+void NodeHub::on(const NodeId& node, const wire::node::Renew& message) {
+  const auto known = plane_->state().nodes.find(node);
+  if (known == plane_->state().nodes.end() || !plane_->holds(node, message.attempt)) {
+    return send(node, wire::node::Stop{message.attempt});
+  }
+  launch(plane_->state().jobs.at(message.attempt.job), known->second);
 }
 
 void NodeHub::on(const NodeId& node, const wire::node::Advanced& message) {
@@ -198,14 +222,27 @@ void NodeHub::on(const NodeId& node, const wire::node::LogChunk& message) {
 
 namespace {
 
+/// A node says what it likes, but it does not fill the database with it.
+void limit_notes(std::vector<std::string>& notes) {
+  constexpr std::size_t kMostNotes = 64;
+  constexpr std::size_t kLongestNote = 4096;
+  if (notes.size() > kMostNotes) notes.resize(kMostNotes);
+  for (std::string& note : notes) {
+    if (note.size() > kLongestNote) note = to_valid_utf8(note.substr(0, kLongestNote));
+  }
+}
+
 /// A command that went well but whose outputs could not be kept has not done its work.
 model::Outcome judged(const wire::node::Ended& message) {
   model::Outcome outcome = message.outcome;
+  limit_notes(outcome.notes);
   if (message.delivery_errors.empty()) return outcome;
   const std::string trouble =
       fmt::format("its outputs could not be kept: {}", message.delivery_errors.front());
   if (outcome.ending == model::Ending::Exited && outcome.exit_code == 0) {
-    return {.ending = model::Ending::Undelivered, .message = trouble};
+    outcome.ending = model::Ending::Undelivered;
+    outcome.message = trouble;
+    return outcome;
   }
   outcome.message += outcome.message.empty() ? trouble : "; " + trouble;
   return outcome;
@@ -240,15 +277,24 @@ void NodeHub::on(const NodeId& node, const wire::node::Ended& message) {
   }
   if (!sealing_.insert(message.attempt).second) return;
   parts_.logs.seal(held.job, held.attempt,
-                   [this, node, held, since_start = message.since_start,
+                   [this, node, held, message,
                     outcome = judged(message)](const Result<std::vector<store::Piece>>& pieces) {
+                     if (!pieces) return seal_later(node, message, pieces.error());
                      sealing_.erase(held);
-                     if (!pieces) return hang_up(node, pieces.error().message);
                      store::Batch rows;
                      rows.push_back(log_row(log_blob(held.job), *pieces, parts_.clock.now().wall));
-                     note_start(node, held, since_start);
+                     note_start(node, held, message.since_start);
                      plane_->job_ended(node, held, outcome, std::move(rows));
                    });
+}
+
+/// Most likely there is no room for its log. Its node has nothing to add: it is not asked again.
+void NodeHub::seal_later(const NodeId& node, const wire::node::Ended& message, const Error& why) {
+  log::warning("the log of job '{}' could not be kept: {}", message.attempt.job.name, why.message);
+  parts_.loop.after(std::chrono::seconds(1), [this, node, message] {
+    sealing_.erase(message.attempt);
+    on(node, message);
+  });
 }
 
 // ---- What the control plane decides ------------------------------------------------------------
@@ -290,12 +336,17 @@ void NodeHub::stop(const AttemptRef& attempt, const NodeId& node) {
   send(node, wire::node::Stop{attempt});
 }
 
-void NodeHub::forget(const AttemptRef& attempt, const NodeId& node) {
+bool NodeHub::goes_on(const AttemptRef& attempt) const {
   const auto live = plane_->state().jobs.find(attempt.job);
-  const bool others_go_on = live != plane_->state().jobs.end() &&
-                            live->second.attempt == attempt.attempt &&
-                            model::holds_nodes(live->second);
-  if (!others_go_on) parts_.logs.drop(attempt.job, attempt.attempt);
+  return live != plane_->state().jobs.end() && live->second.attempt == attempt.attempt &&
+         model::holds_nodes(live->second);
+}
+
+void NodeHub::forget(const AttemptRef& attempt, const NodeId& node) {
+  // The state may know of an end that is not on disk yet: until then the next server needs the log.
+  plane_->when_durable([this, attempt](const Status& durable) {
+    if (durable && !goes_on(attempt)) parts_.logs.drop(attempt.job, attempt.attempt);
+  });
   if (const auto channel = channels_.find(node); channel != channels_.end()) {
     channel->second.launched.erase(attempt);
   }
@@ -322,21 +373,48 @@ void NodeHub::dismiss_node(const NodeId& node) {
   send(node, wire::node::Leave{"idle"});
 }
 
-void NodeHub::say_good_bye() {
-  const WallTime until = parts_.clock.now().wall + kLeaseWhileStopped;
-  std::vector<NodeId> leased;
+// ---- Good-bye ----------------------------------------------------------------------------------
+
+void NodeHub::say_good_bye(std::function<void()> heard) {
+  std::set<NodeId> leased;
   for (const auto& [id, node] : plane_->state().nodes) {
-    if (keeper_.has_lease(node) && channels_.contains(id)) leased.push_back(id);
+    const auto channel = channels_.find(id);
+    if (channel == channels_.end()) continue;
+    if (keeper_.has_lease(node) && channel->second.has_joined) leased.insert(id);
     const bool is_idle = !plane_->state().held.contains(id);
     if (node.target == core::kLocalTarget && is_idle) send(id, wire::node::Leave{"idle"});
   }
-  for (const NodeId& id : leased) plane_->extend_lease(id, until);
-  plane_->when_durable([this, leased](const Status& durable) {
-    if (!durable) return;
-    for (const NodeId& id : leased) {
-      send(id, wire::node::LeaseRenewed{0, Duration(kLeaseWhileStopped)});
+  good_bye_ = GoodBye{.heard = std::move(heard)};
+  if (leased.empty()) return end_good_bye();
+  good_bye_->timer = parts_.loop.after(kTimeToHear, [this] { end_good_bye(); });
+  give_long_leases(leased);
+}
+
+/// Written down first: the next server must not give their work to others before that.
+void NodeHub::give_long_leases(const std::set<NodeId>& nodes) {
+  good_bye_->unheard.insert(nodes.begin(), nodes.end());
+  for (const NodeId& id : nodes) plane_->extend_lease(keeper_.lease_while_stopped(id));
+  plane_->when_durable([this, nodes](const Status& durable) {
+    for (const NodeId& id : nodes) {
+      if (durable) send(id, wire::node::LeaseRenewed{0, parts_.lease_while_stopped});
+      if (!durable || !channels_.contains(id)) good_bye_heard_by(id);
     }
   });
+}
+
+void NodeHub::good_bye_heard_by(const NodeId& node) {
+  if (!good_bye_ || good_bye_->unheard.erase(node) == 0) return;
+  if (good_bye_->unheard.empty()) end_good_bye();
+}
+
+void NodeHub::end_good_bye() {
+  for (const NodeId& node : good_bye_->unheard) {
+    log::warning("node '{}' has not said that it may go on without a server", node.text);
+  }
+  good_bye_->unheard.clear();
+  if (!good_bye_->heard) return;
+  parts_.loop.cancel(good_bye_->timer);
+  std::exchange(good_bye_->heard, {})();
 }
 
 }  // namespace berth::server

@@ -29,6 +29,8 @@ struct NodeHubParts {
   const Signer& signer;
   const Clock& clock;
   Duration lease = std::chrono::seconds(10);  ///< Of nodes that are not of this machine.
+  Duration lease_while_stopped = std::chrono::hours(1);
+  BootClock boot_clock{};
   std::function<void(const model::JobKey&)> on_job_changed;
   const JobUsers* job_users = nullptr;  ///< Null: jobs of this machine run as its nodes do.
 };
@@ -54,8 +56,10 @@ class NodeHub final : public Effects {
   void reconcile();
 
   /// For a server that stops: this machine's own node goes when it holds nothing, and nodes with a
-  /// lease get a long one.
-  void say_good_bye();
+  /// lease get a long one. `heard` is called, once, when they all have it, or when those that have
+  /// not said so in a few seconds are not waited for any longer. Connections must be kept until
+  /// then.
+  void say_good_bye(std::function<void()> heard);
 
   void launch(const model::Job& job, const model::Node& node) override;
   void go(const model::Job& job, const model::NodeId& node) override;
@@ -74,6 +78,17 @@ class NodeHub final : public Effects {
     std::set<wire::node::AttemptRef> launched{};  ///< Told to run, or to go on.
   };
 
+  /// A server that stops, and the nodes that have not said yet that they have heard it.
+  struct GoodBye {
+    std::set<model::NodeId> unheard{};
+    std::function<void()> heard{};  ///< Empty once it was called.
+    io::Loop::TimerId timer{};
+  };
+
+  void give_long_leases(const std::set<model::NodeId>& nodes);
+  void good_bye_heard_by(const model::NodeId& node);
+  void end_good_bye();
+  bool goes_on(const wire::node::AttemptRef& attempt) const;
   void send(const model::NodeId& node, const wire::node::ToNode& message);
   void received(const model::NodeId& node, std::string_view data, bool binary);
   void closed(const model::NodeId& node, const io::WebSocket* socket);
@@ -83,13 +98,17 @@ class NodeHub final : public Effects {
                wire::node::Phase phase);
   void note_start(const model::NodeId& node, const ControlPlane::Held& held,
                   const std::optional<Duration>& since_start);
+  void seal_later(const model::NodeId& node, const wire::node::Ended& message, const Error& why);
   std::string url_for(const model::Node& node) const;
 
   void on(const model::NodeId& node, const wire::node::Hello& message);
   void on(const model::NodeId& node, const wire::node::Heartbeat& message);
+  void on(const model::NodeId& node, const wire::node::LeaseNoted& message);
+  void on(const model::NodeId& node, const wire::node::Leaving& message);
   void on(const model::NodeId& node, const wire::node::Prepared& message);
   void on(const model::NodeId& node, const wire::node::WorkAhead& message);
   void on(const model::NodeId& node, const wire::node::Returned& message);
+  void on(const model::NodeId& node, const wire::node::Renew& message);
   void on(const model::NodeId& node, const wire::node::Advanced& message);
   void on(const model::NodeId& node, const wire::node::Ended& message);
   void on(const model::NodeId& node, const wire::node::LogChunk& message);
@@ -101,6 +120,7 @@ class NodeHub final : public Effects {
   NodeKeeper keeper_;
   std::map<model::NodeId, Channel> channels_;
   std::set<wire::node::AttemptRef> sealing_;  ///< Ended, their logs on the way into objects.
+  std::optional<GoodBye> good_bye_{};
 };
 
 }  // namespace berth::server

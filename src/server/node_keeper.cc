@@ -66,17 +66,35 @@ std::optional<Duration> NodeKeeper::renew(const NodeId& id) {
   return parts_.lease;
 }
 
+core::NodeLeaseExtended NodeKeeper::lease_while_stopped(const NodeId& node) const {
+  const Duration lease = parts_.lease_while_stopped;
+  core::NodeLeaseExtended extended{.node = node, .until = parts_.clock.now().wall + lease};
+  if (!parts_.boot_clock.boot.empty()) {
+    extended.boot = parts_.boot_clock.boot;
+    extended.until_since_boot = parts_.boot_clock.since_boot() + lease;
+  }
+  return extended;
+}
+
+/// The wall clock is asked only when the machine was started anew since; it may have jumped, but
+/// what is left of a lease is never more than was given.
+Duration NodeKeeper::left_of_good_bye(const Node& node) const {
+  if (!node.lease_until) return Duration(0);
+  const BootClock& clock = parts_.boot_clock;
+  const bool is_same_boot = !clock.boot.empty() && node.lease_boot == clock.boot;
+  const Duration left = is_same_boot && node.lease_until_since_boot
+                            ? *node.lease_until_since_boot - clock.since_boot()
+                            : *node.lease_until - parts_.clock.now().wall;
+  return std::min(left, parts_.lease_while_stopped);
+}
+
 /// A node we have not heard of since we started may have been given its lease just before that.
 bool NodeKeeper::has_lapsed(const Node& node) {
   if (!has_lease(node)) return true;
-  const Now now = parts_.clock.now();
-  const auto [until, is_new] =
-      lease_until_.try_emplace(node.id, now.mono + parts_.lease + kLeaseMargin);
-  if (is_new && node.lease_until) {
-    const Duration left = *node.lease_until - now.wall;
-    until->second = std::max(until->second, now.mono + left + kLeaseMargin);
-  }
-  return now.mono >= until->second;
+  const TimePoint now = parts_.clock.now().mono;
+  const auto [until, is_new] = lease_until_.try_emplace(node.id, now + parts_.lease + kLeaseMargin);
+  if (is_new) until->second = std::max(until->second, now + left_of_good_bye(node) + kLeaseMargin);
+  return now >= until->second;
 }
 
 // ---- Starting ----------------------------------------------------------------------------------
@@ -139,7 +157,7 @@ void NodeKeeper::reconcile() {
     if (!parts_.is_connected(id)) {
       sites.insert(node.site);
     } else if (const auto at = overdue_at_.find(id); at != overdue_at_.end() && now >= at->second) {
-      overdue.push_back(id);
+      if (!plane_->state().held.contains(id)) overdue.push_back(id);
     }
   }
   for (const NodeId& id : overdue) retire(id, Then::LookAgain);
@@ -246,6 +264,10 @@ void NodeKeeper::settle_going(const Node& node, Liveness liveness) {
 void NodeKeeper::dismissed(const NodeId& node) {
   if (!parts_.is_connected(node)) return;  // It does not hear, and goes only when it is ended.
   overdue_at_[node] = parts_.clock.now().mono + kTimeToGo;
+}
+
+void NodeKeeper::withdrew(const NodeId& node) {
+  overdue_at_.try_emplace(node, parts_.clock.now().mono + kTimeToGo);
 }
 
 /// Ends it and removes what it leaves.

@@ -14,11 +14,22 @@
 
 namespace berth::server {
 
+/// A clock that does not jump and that the next server can go on with, unless the machine is
+/// started anew in between.
+struct BootClock {
+  std::string boot{};  ///< Which start of the machine; empty: nobody knows.
+  std::function<Duration()> since_boot;
+};
+
 struct NodeKeeperParts {
   Providers& providers;
   const Signer& signer;
   const Clock& clock;
   Duration lease = std::chrono::seconds(10);  ///< Of nodes that are not of this machine.
+  /// A server that was stopped in good order may be away for so long before work elsewhere is given
+  /// up.
+  Duration lease_while_stopped = std::chrono::hours(1);
+  BootClock boot_clock{};
   std::function<bool(const model::NodeId&)> is_connected;
 };
 
@@ -38,10 +49,14 @@ class NodeKeeper {
   /// A node that was told to leave is ended when it does not go by itself; one that is not
   /// connected was not told, and is ended at once.
   void dismissed(const model::NodeId& node);
+  /// It goes by itself. When it holds nothing any more and is still here, it is ended.
+  void withdrew(const model::NodeId& node);
 
   /// The lease of a node that asks now; nullopt: none is needed, it shares our kernel.
   std::optional<Duration> renew(const model::NodeId& node);
   bool has_lease(const model::Node& node) const;
+  /// What is written down before a node is told that it may go on while there is no server.
+  core::NodeLeaseExtended lease_while_stopped(const model::NodeId& node) const;
   /// It has not asked for so long that its work is over.
   bool has_lapsed(const model::Node& node);
   void forget(const model::NodeId& node);
@@ -63,6 +78,7 @@ class NodeKeeper {
   enum class Then { LookAgain, Gone };
   void retire(const model::NodeId& node, Then then);
   void end_strays(const std::string& site, const std::vector<target::ObservedNode>& seen);
+  Duration left_of_good_bye(const model::Node& node) const;
   bool may_be_tidying_up(const model::Node& node) const;
 
   NodeKeeperParts parts_;

@@ -96,6 +96,7 @@ class NodeKeeperTest : public testing::Test {
                      .clock = clock,
                      .lease = 10s,
                      .is_connected = [this](const NodeId& id) { return connected.contains(id); }}};
+  Duration since_boot{0};
   ControlPlane plane{store, effects, clock, {.settings = {.sizes = model::built_in_sizes()}}};
   model::WorkspaceId workspace;
 };
@@ -182,35 +183,83 @@ TEST_F(NodeKeeperTest, ANodeThatComesBackWithinItsLeaseKeepsItsWork) {
   EXPECT_EQ(plane.job({workspace, "a"})->attempt, 1);
 }
 
-TEST_F(NodeKeeperTest, ALeaseGivenAtTheServersGoodByeIsWaitedFor) {
-  submit("a");
-  join("pool-1");
-  plane.extend_lease({"pool-1"}, clock.now().wall + 60s);
-  lose_connection("pool-1");
-  store.complete();
-
-  // The next server knows only what was written down.
-  NodeEffects after;
-  ControlPlane restarted(store, after, clock, {.settings = {.sizes = model::built_in_sizes()}});
-  NodeKeeper next({.providers = providers,
-                   .signer = signer,
-                   .clock = clock,
-                   .lease = 10s,
-                   .is_connected = [](const NodeId&) { return false; }});
-  after.keeper = &next;
-  next.attach(restarted, "https://here", "/ca.pem");
-  ASSERT_TRUE(restarted.start());
-  const auto look = [&](Duration time) {
-    for (Duration step(0); step < time; step += 1s) {
+/// A server that comes after one that has said good-bye, and knows only what was written down.
+class AfterGoodByeTest : public NodeKeeperTest {
+ protected:
+  /// How long the job is left where it was.
+  Duration waits_for(const core::NodeLeaseExtended& lease) {
+    submit("a");
+    join("pool-1");
+    plane.extend_lease(lease);
+    lose_connection("pool-1");
+    NodeEffects after;
+    ControlPlane restarted(store, after, clock, {.settings = {.sizes = model::built_in_sizes()}});
+    NodeKeeper next({.providers = providers,
+                     .signer = signer,
+                     .clock = clock,
+                     .lease = 10s,
+                     .lease_while_stopped = 60s,
+                     .boot_clock = {"this", [this] { return since_boot; }},
+                     .is_connected = [](const NodeId&) { return false; }});
+    after.keeper = &next;
+    next.attach(restarted, "https://here", "/ca.pem");
+    EXPECT_TRUE(restarted.start());
+    Duration waited(0);
+    for (; waited < 10min; waited += 1s) {
+      if (restarted.job({workspace, "a"})->status == JobStatus::Queued) break;
       clock.advance(1s);
+      since_boot += 1s;
       next.reconcile();
       store.complete();
     }
-  };
-  look(50s);
-  EXPECT_EQ(restarted.job({workspace, "a"})->status, JobStatus::Starting);
-  look(20s);
-  EXPECT_EQ(restarted.job({workspace, "a"})->status, JobStatus::Queued);
+    return waited;
+  }
+};
+
+TEST_F(AfterGoodByeTest, ALeaseGivenAtTheServersGoodByeIsWaitedFor) {
+  const Duration waited =
+      waits_for({.node = {"pool-1"}, .until = clock.now().wall + 60s, .until_since_boot = 60s});
+  EXPECT_GE(waited, 60s);
+  EXPECT_LE(waited, 70s);
+}
+
+TEST_F(AfterGoodByeTest, AClockThatJumpedForwardDoesNotShortenIt) {
+  const Duration waited = waits_for({.node = {"pool-1"},
+                                     .until = clock.now().wall - 24h,
+                                     .until_since_boot = 60s,
+                                     .boot = "this"});
+  EXPECT_GE(waited, 60s);
+  EXPECT_LE(waited, 70s);
+}
+
+TEST_F(AfterGoodByeTest, AClockThatJumpedBackWhileTheMachineWasRestartedDoesNotLengthenIt) {
+  const Duration waited = waits_for({.node = {"pool-1"},
+                                     .until = clock.now().wall + 24h,
+                                     .until_since_boot = 24h,
+                                     .boot = "the one before"});
+  EXPECT_GE(waited, 60s);
+  EXPECT_LE(waited, 70s);
+}
+
+TEST_F(NodeKeeperTest, ANodeThatSaysThatItLeavesIsGivenNothingMoreAndReplaced) {
+  submit("a");
+  join("pool-1");
+  ASSERT_EQ(status("a"), JobStatus::Starting);
+  keeper.withdrew({"pool-1"});
+  plane.node_withdrew({"pool-1"});
+  store.complete();
+  EXPECT_EQ(status("a"), JobStatus::Starting) << "nobody knows yet what became of it";
+
+  plane.job_ended({"pool-1"}, {{workspace, "a"}, 1}, {.ending = model::Ending::Lost}, {});
+  store.complete();
+  EXPECT_EQ(status("a"), JobStatus::Queued);
+  EXPECT_EQ(plane.job({workspace, "a"})->attempt, 1);
+  lose_connection("pool-1");
+  nodes->nodes[{"pool-1"}].liveness = Liveness::Gone;
+  pass(5s);
+
+  EXPECT_FALSE(plane.state().nodes.contains({"pool-1"}));
+  EXPECT_EQ(starts("pool-2"), 1);
 }
 
 TEST_F(NodeKeeperTest, ANodeToldToLeaveCountsUntilItsSiteHasSeenItGo) {

@@ -27,6 +27,15 @@ Result<std::size_t> count_of(const Call& call, std::string_view name);
 
 Result<store::JobQuery::View> list_view(const Call& call);
 
+/// Of a list of which one more than `size` was asked for: takes that one off, and says whether
+/// there is another page. Pages of large rows are shorter than was asked for.
+template <typename Row>
+bool take_page(store::Page<Row>& rows, std::size_t size) {
+  const bool has_more = rows.is_cut || rows.size() > size;
+  if (rows.size() > size) rows.resize(size);
+  return has_more;
+}
+
 /// The absolute URL of the page that continues at `skip`: this request's, with all else it asked
 /// for.
 std::string next_link(const Call& call, std::int64_t skip);

@@ -14,6 +14,20 @@ bool user_may(const core::State& state, const Principal& principal, const Asked&
   return may(state, principal, permission.action, asked.workspace);
 }
 
+/// Another job may have the name, and be at the same attempt: the fence is nobody else's. What an
+/// older Berth gave out has none.
+bool is_of(const model::Job& job, const Principal& attempt) {
+  return job.attempt == attempt.attempt && (attempt.fence.empty() || job.fence == attempt.fence);
+}
+
+/// Whoever submitted it was deleted, and it with them: its token ends then, not when its processes
+/// do. What the node delivers for it is still taken.
+bool is_disowned(const core::State& state, const model::Job& job, const Principal& principal) {
+  return principal.kind == Principal::Kind::Job && job.cancel_requested &&
+         job.created_by != model::kOwnerName &&
+         core::find_user(state.access, job.created_by) == nullptr;
+}
+
 bool job_may(const Principal& job, const Asked& asked) {
   if (asked.workspace != job.job.workspace) return false;
   const bool is_itself = asked.permission.is_for_own_job && asked.job == job.job.name;
@@ -38,8 +52,8 @@ bool is_current(const core::State& state, const Principal& principal, WallTime n
   }
   if (!principal.job.name.empty()) {
     const auto job = state.jobs.find(principal.job);
-    return job != state.jobs.end() && job->second.attempt == principal.attempt &&
-           model::holds_nodes(job->second);
+    return job != state.jobs.end() && is_of(job->second, principal) &&
+           model::holds_nodes(job->second) && !is_disowned(state, job->second, principal);
   }
   return true;
 }

@@ -26,6 +26,7 @@ struct Principal {
   model::NodeId node{};  ///< Kind::Node.
   model::JobKey job{};   ///< Kind::Job.
   int attempt = 0;
+  std::string fence{};  ///< Of the attempt; empty in what an older Berth has given out.
 
   model::UserId user{};  ///< Kind::User.
   model::TokenId token{};

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/references.h"
 
-#include "base/digest.h"
 #include "base/text.h"
 #include "model/datastore.h"
+#include "model/reference_scope.h"
 #include "server/control_plane.h"
+#include "server/logged_models.h"
+#include "server/model_files.h"
 
 namespace berth::server {
 namespace {
@@ -67,9 +69,31 @@ Result<BlobPlace> on_datastore(const DatastorePath& reference) {
   return BlobPlace{std::string(datastore->container), reference.path, false};
 }
 
+/// A model that the job logged with MLflow 3, when the job has no artifact of that name.
+Result<std::optional<BlobPlace>> logged_model_at(const Catalogue& catalogue,
+                                                 const BlobPlace& artifacts,
+                                                 const WorkspaceId& workspace,
+                                                 const JobOutputRef& reference) {
+  std::string path = artifacts.path + reference.path;
+  while (path.ends_with('/')) path.pop_back();
+  if (TRY(catalogue.store.blob({workspace, artifacts.container, path}))) return std::nullopt;
+  const auto first = TRY(catalogue.store.blobs({.workspace = workspace,
+                                                .container = artifacts.container,
+                                                .prefix = path + "/",
+                                                .limit = 1}));
+  if (!first.empty()) return std::nullopt;
+  const auto logged = TRY(
+      path_of_logged_model(catalogue.store.tracking(), {workspace, reference.job}, reference.path));
+  if (!logged) return std::nullopt;
+  return BlobPlace{artifacts.container, *logged, false};
+}
+
 Result<BlobPlace> of_job(const Catalogue& catalogue, const WorkspaceId& workspace,
                          const JobOutputRef& reference) {
   const model::Job job = TRY(catalogue.plane.job({workspace, reference.job}));
+  if (catalogue.plane.is_going(job.key)) {
+    return fail(Code::Conflict, fmt::format("job '{}' is being deleted", job.key.name));
+  }
   if (!model::is_terminal(job.status)) {
     return fail(Code::Conflict,
                 fmt::format("job '{}' is not over, so it has no outputs yet", job.key.name));
@@ -77,6 +101,8 @@ Result<BlobPlace> of_job(const Catalogue& catalogue, const WorkspaceId& workspac
   BlobPlace place;
   if (reference.output == "artifacts" || reference.output == "default") {
     place = {"azureml", model::artifact_prefix(job.key), true};
+    if (const auto logged = TRY(logged_model_at(catalogue, place, workspace, reference)))
+      return *logged;
   } else {
     place = TRY(find_output(job, reference.output));
   }
@@ -100,30 +126,28 @@ Result<std::string> version_of_label(store::Store& store, const WorkspaceId& wor
                                           reference.name, reference.label));
 }
 
-Result<model::Asset> find_asset(const Catalogue& catalogue, const WorkspaceId& workspace,
-                                AssetKind kind, const AssetRef& reference) {
-  std::string version = reference.version;
-  const bool has_label = !reference.label.empty() && reference.label != "latest";
-  if (has_label) version = TRY(version_of_label(catalogue.store, workspace, kind, reference));
-  const auto found = version.empty()
-                         ? TRY(catalogue.store.latest_asset(workspace, kind, reference.name))
-                         : TRY(catalogue.store.asset(workspace, kind, reference.name, version));
-  if (found) return *found;
-  return fail(Code::NotFound,
-              fmt::format("no {} asset '{}'{}", noun(kind), reference.name,
-                          version.empty() ? "" : fmt::format(" version '{}'", version)));
-}
-
 std::string text_member(const boost::json::object& body, std::string_view key) {
   const boost::json::value* found = body.if_contains(key);
   return found != nullptr && found->is_string() ? std::string(found->get_string()) : std::string();
+}
+
+/// What asks for one workspace's things in another's name gets none, not even those of its own that
+/// happen to be called the same.
+Status check_scope(const Catalogue& catalogue, const WorkspaceId& workspace,
+                   const std::string& reference) {
+  const model::Workspace* own = catalogue.plane.find_workspace(workspace);
+  if (own == nullptr) return Done{};
+  TRY(model::check_workspace(*own, reference));
+  return check_blob_url(catalogue.plane, *own, reference);
 }
 
 Result<Place> of_asset(const Catalogue& catalogue, const WorkspaceId& workspace,
                        const AssetRef& reference, DataType type) {
   const AssetKind kind = is_model(type) ? AssetKind::Model : AssetKind::Data;
   const model::Asset asset = TRY(find_asset(catalogue, workspace, kind, reference));
+  if (kind == AssetKind::Model) TRY(check_files(catalogue.store, asset));
   const std::string uri = text_member(asset.body, kind == AssetKind::Data ? "dataUri" : "modelUri");
+  TRY(check_scope(catalogue, workspace, uri));
   const DataRef target = TRY(model::parse_data_ref(uri));
   if (const auto* web = std::get_if<WebAddress>(&target)) return Place(*web);
   BlobPlace place;
@@ -141,8 +165,50 @@ Result<Place> of_asset(const Catalogue& catalogue, const WorkspaceId& workspace,
 
 }  // namespace
 
+Status check_blob_url(const ControlPlane& plane, const model::Workspace& own,
+                      std::string_view url) {
+  const auto other = model::workspace_of_blob_url(url);
+  if (!other || *other == own.id.text || plane.find_workspace(WorkspaceId{*other}) == nullptr) {
+    return Done{};
+  }
+  return fail(Code::InvalidArgument,
+              fmt::format("'{}' is in the store of another workspace than '{}'; what is of another "
+                          "cannot be used here",
+                          to_valid_utf8(url.substr(0, url.find('?'))), own.name));
+}
+
+Status check_ids(const ControlPlane& plane, const model::Workspace& own,
+                 const boost::json::value& value) {
+  if (const auto* text = value.if_string()) {
+    TRY(model::check_workspace(own, *text));
+    return check_blob_url(plane, own, *text);
+  }
+  if (const auto* list = value.if_array()) {
+    for (const boost::json::value& item : *list) TRY(check_ids(plane, own, item));
+  }
+  if (const auto* object = value.if_object()) {
+    for (const auto& member : *object) TRY(check_ids(plane, own, member.value()));
+  }
+  return Done{};
+}
+
+Result<model::Asset> find_asset(const Catalogue& catalogue, const WorkspaceId& workspace,
+                                AssetKind kind, const AssetRef& reference) {
+  std::string version = reference.version;
+  const bool has_label = !reference.label.empty() && reference.label != "latest";
+  if (has_label) version = TRY(version_of_label(catalogue.store, workspace, kind, reference));
+  const auto found = version.empty()
+                         ? TRY(catalogue.store.latest_asset(workspace, kind, reference.name))
+                         : TRY(catalogue.store.asset(workspace, kind, reference.name, version));
+  if (found) return *found;
+  return fail(Code::NotFound,
+              fmt::format("no {} asset '{}'{}", noun(kind), reference.name,
+                          version.empty() ? "" : fmt::format(" version '{}'", version)));
+}
+
 Result<Place> find_input(const Catalogue& catalogue, const WorkspaceId& workspace,
                          const model::JobInput& input) {
+  TRY(check_scope(catalogue, workspace, input.uri));
   const DataRef reference = TRY(model::parse_data_ref(input.uri));
   if (const auto* web = std::get_if<WebAddress>(&reference)) {
     if (input.type == DataType::UriFile) return Place(*web);
@@ -203,6 +269,7 @@ Result<BlobPlace> blob_of_url(const WorkspaceId& workspace, const std::string& u
 
 Result<BlobPlace> find_code(const Catalogue& catalogue, const WorkspaceId& workspace,
                             const std::string& code_id) {
+  TRY(check_scope(catalogue, workspace, code_id));
   const AssetRef reference = TRY(model::parse_asset_ref(AssetKind::Code, code_id));
   const auto code =
       TRY(catalogue.store.asset(workspace, AssetKind::Code, reference.name, reference.version));
@@ -219,21 +286,16 @@ Result<BlobPlace> find_code(const Catalogue& catalogue, const WorkspaceId& works
 Result<std::string> digest_of_code(const Catalogue& catalogue, const WorkspaceId& workspace,
                                    const std::string& code_id) {
   if (code_id.empty()) return std::string();
-  constexpr std::size_t kPage = 1000;
   const BlobPlace code = TRY(find_code(catalogue, workspace, code_id));
-  std::string text;
-  store::BlobQuery query{
-      .workspace = workspace, .container = code.container, .prefix = code.path, .limit = kPage};
-  while (true) {
-    const std::vector<store::Blob> blobs = TRY(catalogue.store.blobs(query));
-    for (const store::Blob& blob : blobs) {
-      text += fmt::format("{}\n{}", blob.key.path.size(), blob.key.path);
-      for (const store::Piece& piece : blob.pieces) text += piece.sha256;
-      text += '\n';
-    }
-    if (blobs.size() < kPage) return to_hex(sha256(text));
-    query.after = blobs.back().key.path;
-  }
+  return digest_of(TRY(blobs_below(catalogue.store, workspace, code.container, code.path)), "");
+}
+
+/// What is handed over as it is need not be here, but it is not another workspace's either.
+static Status check_input(const Catalogue& catalogue, const WorkspaceId& workspace,
+                          const model::JobInput& input) {
+  if (input.mode == model::DataMode::Direct) return check_scope(catalogue, workspace, input.uri);
+  TRY(find_input(catalogue, workspace, input));
+  return Done{};
 }
 
 Status check_references(const Catalogue& catalogue, const WorkspaceId& workspace,
@@ -248,11 +310,21 @@ Status check_references(const Catalogue& catalogue, const WorkspaceId& workspace
     const auto code = find_code(catalogue, workspace, spec.code_id);
     if (!code) return blame(code.error(), "code", "properties.codeId");
   }
+  for (const auto& [id, target] : {std::pair(&spec.environment_id, "environmentId"),
+                                   std::pair(&spec.component_id, "componentId")}) {
+    const Status ours = check_scope(catalogue, workspace, *id);
+    if (!ours) return blame(ours.error(), target, fmt::format("properties.{}", target));
+  }
+  for (const auto& [name, output] : spec.outputs) {
+    const Status ours = check_scope(catalogue, workspace, output.uri);
+    if (ours) continue;
+    return blame(ours.error(), fmt::format("output '{}'", name), "properties.outputs." + name);
+  }
   for (const auto& [name, input] : spec.inputs) {
-    if (input.type == DataType::Literal || input.mode == model::DataMode::Direct) continue;
-    const auto place = find_input(catalogue, workspace, input);
-    if (!place) {
-      return blame(place.error(), fmt::format("input '{}'", name), "properties.inputs." + name);
+    if (input.type == DataType::Literal) continue;
+    const Status there = check_input(catalogue, workspace, input);
+    if (!there) {
+      return blame(there.error(), fmt::format("input '{}'", name), "properties.inputs." + name);
     }
   }
   return Done{};

@@ -33,6 +33,10 @@ using Place = std::variant<BlobPlace, model::WebAddress>;
 Result<Place> find_input(const Catalogue& catalogue, const model::WorkspaceId& workspace,
                          const model::JobInput& input);
 
+/// The version of a data asset or a model that a reference means: by number, label or the latest.
+Result<model::Asset> find_asset(const Catalogue& catalogue, const model::WorkspaceId& workspace,
+                                model::AssetKind kind, const model::AssetRef& reference);
+
 /// Where an output's files go: below `path`, or exactly there for a uri_file.
 Result<BlobPlace> find_output(const model::Job& job, const std::string& output);
 
@@ -48,7 +52,15 @@ Result<BlobPlace> find_code(const Catalogue& catalogue, const model::WorkspaceId
 Result<std::string> digest_of_code(const Catalogue& catalogue, const model::WorkspaceId& workspace,
                                    const std::string& code_id);
 
-/// Refuses a job whose code or inputs are not there. The error's target names the input.
+/// Refuses the address of a blob of another workspace of this server.
+Status check_blob_url(const ControlPlane& plane, const model::Workspace& own, std::string_view url);
+
+/// Refuses a body in which some text is the id or the address of another workspace's thing.
+Status check_ids(const ControlPlane& plane, const model::Workspace& own,
+                 const boost::json::value& value);
+
+/// Refuses a job whose code or inputs are not there, or which names what is of another workspace.
+/// The error's target names the input.
 Status check_references(const Catalogue& catalogue, const model::WorkspaceId& workspace,
                         const model::JobSpec& spec);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // MLflow's registered models: Azure ML's models, as a whole.
 #include "base/text.h"
+#include "model/labels.h"
+#include "server/asset_versions.h"
 #include "server/control_plane.h"
 #include "server/mlflow.h"
 #include "server/model_search.h"
@@ -23,13 +25,24 @@ constexpr std::string_view kIsPrompt = "mlflow.prompt.is_prompt";
 
 WallTime now(const Call& call) { return call.services.clock.now().wall; }
 
-Result<AssetContainer> named_model(const Call& call, const Message& message) {
+Result<AssetContainer> named_model(const Call& call, const Message& message, Touch touch) {
   const std::string name = TRY(message.required_text("name"));
-  return find_model(call, name);
+  AssetContainer model = TRY(find_model(call, name));
+  TRY(check_reach(call, model, touch));
+  return model;
+}
+
+/// Those that the caller may see.
+Result<std::vector<model::Asset>> seen_versions(const Call& call, const std::string& name) {
+  std::vector<model::Asset> versions = TRY(latest_versions(call, name));
+  std::erase_if(versions, [&](const model::Asset& version) {
+    return !check_reach(call, version, Touch::Read);
+  });
+  return versions;
 }
 
 Result<json::object> view_of(const Call& call, const AssetContainer& model) {
-  return mlflow::to_json(model, TRY(latest_versions(call, model.name)));
+  return mlflow::to_json(model, TRY(seen_versions(call, model.name)));
 }
 
 /// Writes the model and answers with it as it is then.
@@ -59,19 +72,20 @@ Result<io::Reply> create(Call& call) {
     model.tags[key] = value;
   }
   TRY(check_is_free(call, model.name));
+  model.made_by = maker_of(call);
   return put_model(call, std::move(model));
 }
 
 Result<io::Reply> get(Call& call) {
   const Message message = TRY(message_of(call));
-  const AssetContainer model = TRY(named_model(call, message));
+  const AssetContainer model = TRY(named_model(call, message, Touch::Read));
   return json_reply(200, json::object{{"registered_model", TRY(view_of(call, model))}});
 }
 
 /// The versions come along: their ARM ids, too, have the new name from then on.
 Result<io::Reply> rename(Call& call) {
   const Message message = TRY(message_of(call));
-  AssetContainer model = TRY(named_model(call, message));
+  AssetContainer model = TRY(named_model(call, message, Touch::Write));
   const std::string name = TRY(message.text("new_name"));
   TRY(mlflow::check_registered_name(name, "new_name"));
   TRY(check_is_free(call, name));
@@ -86,15 +100,16 @@ Result<io::Reply> rename(Call& call) {
 
 Result<io::Reply> update(Call& call) {
   const Message message = TRY(message_of(call));
-  AssetContainer model = TRY(named_model(call, message));
+  AssetContainer model = TRY(named_model(call, message, Touch::Write));
   if (message.has("description")) model.description = TRY(message.text("description"));
   return put_model(call, std::move(model));
 }
 
 Result<io::Reply> remove(Call& call) {
   const Message message = TRY(message_of(call));
-  const AssetContainer model = TRY(named_model(call, message));
-  call.services.plane.write({store::DeleteContainer{model.workspace, kKind, model.name}});
+  const AssetContainer model = TRY(named_model(call, message, Touch::Write));
+  call.services.plane.write(
+      TRY(removal_of_all(call.services.store, model.workspace, kKind, model.name)));
   return json_reply(200, json::object());
 }
 
@@ -102,24 +117,26 @@ Result<io::Reply> search(Call& call) {
   const Message message = TRY(message_of(call));
   const store::ModelQuery query = TRY(model_query(call, message, mlflow::Subject::RegisteredModels,
                                                   {.usual = kModelsOnPage, .most = kMostModels}));
-  std::vector<AssetContainer> found = TRY(call.services.store.search_models(query));
+  store::Page<AssetContainer> found = TRY(call.services.store.search_models(query));
   json::object answer;
   answer["next_page_token"] = take_model_page(found, query);
   json::array models;
-  for (const AssetContainer& model : found) models.push_back(TRY(view_of(call, model)));
+  for (const AssetContainer& model : found) {
+    if (check_reach(call, model, Touch::Read)) models.push_back(TRY(view_of(call, model)));
+  }
   answer["registered_models"] = std::move(models);
   return json_reply(200, answer);
 }
 
 Result<io::Reply> get_latest_versions(Call& call) {
   const Message message = TRY(message_of(call));
-  const AssetContainer model = TRY(named_model(call, message));
+  const AssetContainer model = TRY(named_model(call, message, Touch::Read));
   std::vector<std::string_view> stages;
   for (const std::string& stage : TRY(message.texts("stages"))) {
     stages.push_back(TRY(mlflow::stage_from(stage)));
   }
   json::array versions;
-  for (const model::Asset& version : TRY(latest_versions(call, model.name))) {
+  for (const model::Asset& version : TRY(seen_versions(call, model.name))) {
     const bool is_wanted =
         stages.empty() || std::ranges::count(stages, mlflow::stage_of(version)) > 0;
     if (is_wanted) versions.push_back(mlflow::to_json(version, model));
@@ -131,18 +148,20 @@ Result<io::Reply> get_latest_versions(Call& call) {
 
 Result<io::Reply> set_tag(Call& call) {
   const Message message = TRY(message_of(call));
-  AssetContainer model = TRY(named_model(call, message));
+  AssetContainer model = TRY(named_model(call, message, Touch::Write));
   const std::string key = TRY(message.required_text("key"));
   const std::string value = TRY(message.text("value"));
   TRY(mlflow::check_registry_tag(key, value));
   model.tags[key] = value;
+  TRY(model::check_room(model::bytes_of(model.tags), model::kMostTagBytes,
+                        fmt::format("the tags of model '{}'", model.name)));
   TRY(put_model(call, std::move(model)));
   return json_reply(200, json::object());
 }
 
 Result<io::Reply> delete_tag(Call& call) {
   const Message message = TRY(message_of(call));
-  AssetContainer model = TRY(named_model(call, message));
+  AssetContainer model = TRY(named_model(call, message, Touch::Write));
   const std::string key = TRY(message.required_text("key"));
   if (model.tags.erase(key) > 0) TRY(put_model(call, std::move(model)));
   return json_reply(200, json::object());
@@ -150,7 +169,8 @@ Result<io::Reply> delete_tag(Call& call) {
 
 Result<io::Reply> set_alias(Call& call) {
   const Message message = TRY(message_of(call));
-  AssetContainer model = TRY(named_model(call, message));
+  AssetContainer model = TRY(named_model(call, message, Touch::Read));
+  TRY(check_may_promote(call, model));
   const std::string alias = TRY(message.text("alias"));
   TRY(mlflow::check_alias(alias));
   const std::string version = TRY(message.required_text("version"));
@@ -162,7 +182,8 @@ Result<io::Reply> set_alias(Call& call) {
 
 Result<io::Reply> delete_alias(Call& call) {
   const Message message = TRY(message_of(call));
-  AssetContainer model = TRY(named_model(call, message));
+  AssetContainer model = TRY(named_model(call, message, Touch::Read));
+  TRY(check_may_promote(call, model));
   const std::string alias = TRY(message.required_text("alias"));
   if (model.labels.erase(alias) > 0) TRY(put_model(call, std::move(model)));
   return json_reply(200, json::object());
@@ -170,10 +191,11 @@ Result<io::Reply> delete_alias(Call& call) {
 
 Result<io::Reply> get_by_alias(Call& call) {
   const Message message = TRY(message_of(call));
-  const AssetContainer model = TRY(named_model(call, message));
+  const AssetContainer model = TRY(named_model(call, message, Touch::Read));
   const std::string alias = TRY(message.required_text("alias"));
   const std::string number = TRY(version_of_alias(model, alias));
   const model::Asset version = TRY(find_model_version(call, model.name, number));
+  TRY(check_reach(call, version, Touch::Read));
   return json_reply(200, json::object{{"model_version", mlflow::to_json(version, model)}});
 }
 

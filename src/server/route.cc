@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "model/reference.h"
+#include "server/secrets.h"
 
 namespace berth::server {
 namespace {
@@ -193,7 +194,9 @@ std::vector<Route> all_routes() {
                             site_routes(),
                             usage_routes(),
                             berth_routes(),
+                            storage_routes(),
                             access_routes(),
+                            secret_routes(),
                             role_routes(),
                             audit_routes(),
                             workspace_service_routes(),

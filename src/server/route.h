@@ -63,6 +63,7 @@ std::span<const Route> mlflow_artifact_routes();   ///< Through the server.
 std::span<const Route> mlflow_model_routes();      ///< Logged models, of MLflow 3.
 std::span<const Route> registry_model_routes();    ///< MLflow's registry: models as a whole.
 std::span<const Route> registry_version_routes();  ///< MLflow's registry: their versions.
+std::span<const Route> storage_routes();           ///< /berth/v1: what is kept, and for how long.
 std::span<const Route> berth_routes();             ///< /berth/v1: status, logs, explain.
 
 struct Match {

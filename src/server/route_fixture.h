@@ -83,11 +83,13 @@ class RouteTest : public testing::Test {
     io::Request& request = *requests.back();
     const Result<Match> match = table.find(request.head.method, request.head.path);
     if (!match) return take(fail(match.error()), answer);
-    Call call{
-        .request = request, .services = services, .principal = {.kind = sent.by, .name = "me"}};
+    Call call{.request = request,
+              .services = services,
+              .respond = Respond(
+                  [this, &answer](Result<io::Reply> reply) { take(std::move(reply), answer); }),
+              .principal = {.kind = sent.by, .name = "me"}};
     call.parameters = match->parameters;
     call.query = *io::parse_query(request.head.query);
-    call.respond = [this, &answer](Result<io::Reply> reply) { take(std::move(reply), answer); };
     if (sent.by != Principal::Kind::Owner &&
         match->route->permission.kind == Permission::Kind::Signature) {
       const Result<Principal> admitted = admit_blob(request.head, *match, services);

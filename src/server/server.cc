@@ -2,6 +2,7 @@
 #include "server/server.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,9 +18,12 @@
 #include "base/record.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "io/boot_id.h"
 #include "io/file.h"
 #include "io/http_server.h"
 #include "io/process.h"
+#include "io/state_directory.h"
+#include "io/systemd.h"
 #include "server/application.h"
 #include "server/control_plane.h"
 #include "server/installation.h"
@@ -31,8 +35,11 @@
 #include "server/reach.h"
 #include "server/signer.h"
 #include "server/size_file.h"
+#include "server/storage_keeper.h"
+#include "store/room.h"
 #include "target/local/local_provider.h"
 #include "target/slurm/slurm_provider.h"
+#include "wire/yaml/server_settings.h"
 
 namespace berth::server {
 namespace {
@@ -57,6 +64,14 @@ core::Settings settings_of(const ServerOptions& options) {
           .machine_cores = io::machine_cores(),
           .machine_memory_mib = static_cast<std::int64_t>(io::machine_memory_mib()),
           .max_requeues = options.max_requeues};
+}
+
+/// Files are to be opened as well.
+std::size_t most_connections() {
+  const std::size_t usual = io::HttpLimits{}.connections;
+  rlimit descriptors{};
+  if (::getrlimit(RLIMIT_NOFILE, &descriptors) != 0) return usual;
+  return std::min<std::size_t>(usual, descriptors.rlim_cur / 4 * 3);
 }
 
 /// As a URL has it.
@@ -145,6 +160,25 @@ Result<io::FileLock> take_state_directory(const ServerOptions& options) {
   return lock;
 }
 
+/// Repeated by the command that has to start a server here next.
+Status note_last_start(const ServerOptions& options) {
+  if (!options.last_start) return Done{};
+  const std::string path = fmt::format("{}/{}", options.home, wire::yaml::kLastStartFile);
+  const std::string text =
+      "# Written by 'berth server' when it was last started by hand. A command that has to start\n"
+      "# the server again uses these; 'berth server configure' sets what always holds.\n" +
+      *options.last_start;
+  const Result<std::string> before = io::read_file(path, 1u << 20);
+  if (before && *before == text) return Done{};
+  return io::write_file(path, text);
+}
+
+void tell_service_manager(std::string_view state) {
+  const auto environment = io::current_environment();
+  const auto socket = environment.find("NOTIFY_SOCKET");
+  if (socket != environment.end()) io::tell_service_manager(socket->second, state);
+}
+
 /// Nothing is tidied up: that would write to the disk that has just failed. What was acknowledged
 /// is on it, running work goes on, and the next server begins with the last good commit.
 [[noreturn]] void end_at_once(const Error& why) {
@@ -169,6 +203,8 @@ class Server {
   Status start();
   void run() { loop_.run(); }
   std::uint16_t port() const { return http_->port(); }
+  /// What the operator should hear about the state directory.
+  const std::vector<std::string>& notices() const { return notices_; }
 
  private:
   Status open_state();
@@ -177,6 +213,7 @@ class Server {
   Status listen();
   void tick();
   void stop();
+  void close();
 
   const ServerOptions& options_;
   SystemClock clock_;
@@ -194,18 +231,25 @@ class Server {
   std::unique_ptr<LogWaiters> waiters_;
   std::unique_ptr<NodeHub> nodes_;
   std::unique_ptr<ControlPlane> plane_;
+  std::unique_ptr<StorageKeeper> storage_;
   ServerFacts facts_;
   std::unique_ptr<Services> services_;
   std::unique_ptr<Application> application_;
   std::unique_ptr<io::HttpServer> http_;
+  std::vector<std::string> notices_;
   bool is_stopping_ = false;
 };
 
 Status Server::start() {
   TRY(io::make_directories(options_.home));
   lock_ = TRY(take_state_directory(options_));
+  notices_ = TRY(io::make_private(io::state_directory(options_.home)));
+  for (const std::string& notice : notices_) log::warning("{}", notice);
+  store::Room::make_way_to_start(options_.home);
   TRY(open_state());
   TRY(listen());
+  // Before the first job can start: the next server must be no less careful with it.
+  TRY(note_last_start(options_));
   TRY(plane_->start());
   TRY(recover_logs());
   TRY(application_->recover());
@@ -255,6 +299,7 @@ Status Server::open_state() {
                    .signer = *signer_,
                    .clock = clock_,
                    .lease = options_.lease,
+                   .boot_clock = {io::boot_id(), since_boot},
                    .on_job_changed = [this](const model::JobKey& job) { waiters_->wake(job); },
                    .job_users = job_users_ ? &*job_users_ : nullptr});
   core::Settings settings = settings_of(options_);
@@ -281,6 +326,12 @@ Status Server::listen() {
             .port = options_.port,
             .local_slots = slots_of(options_),
             .host_names = reach_.names};
+  storage_ = std::make_unique<StorageKeeper>(SweepParts{.store = *store_,
+                                                        .plane = *plane_,
+                                                        .objects = *objects_,
+                                                        .clock = clock_,
+                                                        .hold_file = options_.home + "/sweep.off"},
+                                             options_.home);
   services_ = std::make_unique<Services>(Services{.plane = *plane_,
                                                   .store = *store_,
                                                   .objects = *objects_,
@@ -288,7 +339,8 @@ Status Server::listen() {
                                                   .signer = *signer_,
                                                   .clock = clock_,
                                                   .facts = facts_,
-                                                  .log_waiters = *waiters_});
+                                                  .log_waiters = *waiters_,
+                                                  .storage = storage_.get()});
   application_ = std::make_unique<Application>(
       ApplicationParts{.loop = loop_,
                        .services = *services_,
@@ -303,12 +355,13 @@ Status Server::listen() {
             .address = reach_.addresses.front(),
             .more_addresses = {reach_.addresses.begin() + 1, reach_.addresses.end()},
             .port = port,
+            .limits = {.connections = most_connections()},
             .spool_directory = options_.home + "/spool"},
         tls);
     return http_->listen();
   };
   Status listening = open(options_.port);
-  if (!listening && options_.is_background) listening = open(0);
+  if (!listening && options_.is_background && !options_.is_port_chosen) listening = open(0);
   if (!listening) {
     return fail(listening.error().code,
                 fmt::format("cannot listen on port {}: {}; choose another with --port",
@@ -325,6 +378,7 @@ Status Server::listen() {
 void Server::tick() {
   if (is_stopping_) return;
   plane_->tick();
+  storage_->tick();
   nodes_->reconcile();
   waiters_->expire(clock_.now().mono);
   http_->recheck();  // Tokens that have expired, attempts that are over.
@@ -337,8 +391,12 @@ void Server::stop() {
   if (is_stopping_) return;
   is_stopping_ = true;
   log::info("stopping");
+  tell_service_manager("STOPPING=1");
   withdraw(options_.home);
-  nodes_->say_good_bye();
+  nodes_->say_good_bye([this] { close(); });
+}
+
+void Server::close() {
   waiters_->release_all();
   http_->drain(std::chrono::seconds(5),
                [this] { plane_->when_durable([this](const Status&) { loop_.stop(); }); });
@@ -369,7 +427,15 @@ int run_server(const ServerOptions& options) {
   for (const std::string& address : options.bind) {
     log::info("and on {}:{} (https)", bracketed(address), server.port());
   }
-  tell_starter(options.ready_fd, "ready");
+  if (options.is_less_protected) {
+    log::warning(
+        "the last server here ran jobs as users of their own (--job-users); this one runs them as "
+        "its own user. 'berth server configure --job-users FILE' makes it last");
+  }
+  tell_service_manager("READY=1");
+  std::string report;
+  for (const std::string& notice : server.notices()) report += "notice: " + notice + "\n";
+  tell_starter(options.ready_fd, report + "ready");
   server.run();
   return 0;
 }

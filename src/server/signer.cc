@@ -29,9 +29,15 @@ std::string holder_of(const Grant& grant) {
   return fmt::format("{}.{}", grant.token.text, grant.issued_at.time_since_epoch().count());
 }
 
+/// "3", or "3-9f2c" with the fence: which attempt. Fences are hex digits.
+std::string attempt_text(int attempt, std::string_view fence) {
+  return fence.empty() ? std::to_string(attempt) : fmt::format("{}-{}", attempt, fence);
+}
+
 /// Azure's "correlation id": what it is used for.
 std::string work_of(const Grant& grant) {
-  return grant.attempt > 0 ? fmt::format("{}.{}", grant.attempt, grant.job) : std::string();
+  if (grant.attempt <= 0) return {};
+  return fmt::format("{}.{}", attempt_text(grant.attempt, grant.fence), grant.job);
 }
 
 /// "<number>.<rest>" or "<rest>.<number>", as the two above write it.
@@ -39,6 +45,12 @@ template <typename Number>
 bool read_number(std::string_view text, Number& number) {
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
   return failed == std::errc() && end == text.data() + text.size();
+}
+
+bool read_attempt(std::string_view text, int& attempt, std::string& fence) {
+  const std::size_t dash = text.find('-');
+  if (dash != text.npos) fence = text.substr(dash + 1);
+  return read_number(text.substr(0, dash), attempt) && attempt > 0;
 }
 
 bool read_holder(std::string_view text, Grant& grant) {
@@ -54,9 +66,9 @@ bool read_holder(std::string_view text, Grant& grant) {
 bool read_work(std::string_view text, Grant& grant) {
   if (text.empty()) return true;
   const std::size_t dot = text.find('.');
-  if (dot == text.npos || !read_number(text.substr(0, dot), grant.attempt)) return false;
+  if (dot == text.npos) return false;
   grant.job = text.substr(dot + 1);
-  return grant.attempt > 0;
+  return read_attempt(text.substr(0, dot), grant.attempt, grant.fence);
 }
 
 std::string message_of(const Grant& grant, std::string_view expiry) {
@@ -153,8 +165,8 @@ Result<Grant> Signer::check(const model::WorkspaceId& workspace, std::string_vie
   return grant;
 }
 
-std::string Signer::job_token(const model::JobKey& job, int attempt) const {
-  const std::string number = std::to_string(attempt);
+std::string Signer::job_token(const model::JobKey& job, int attempt, std::string_view fence) const {
+  const std::string number = attempt_text(attempt, fence);
   return fmt::format("{}{}.{}.{}.{}", kJobTokenStart, job.workspace.text, number, job.name,
                      to_hex(hmac_sha256(key_, job_message(job, number))));
 }
@@ -173,7 +185,7 @@ std::optional<Signer::JobToken> Signer::check_job_token(std::string_view token) 
   const std::string_view number = token.substr(first + 1, second - first - 1);
   const std::string expected = to_hex(hmac_sha256(key_, job_message(result.job, number)));
   if (!equal_in_constant_time(token.substr(last + 1), expected)) return std::nullopt;
-  if (!read_number(number, result.attempt)) return std::nullopt;
+  if (!read_attempt(number, result.attempt, result.fence)) return std::nullopt;
   return result;
 }
 

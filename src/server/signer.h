@@ -28,6 +28,7 @@ struct Grant {
   WallTime issued_at{};
   std::string job{};  ///< The job, of the same workspace, and the attempt it serves.
   int attempt = 0;
+  std::string fence{};  ///< Of the attempt: one of a later job of the same name has another.
 };
 
 bool covers(const Grant& grant, std::string_view path);
@@ -47,11 +48,13 @@ class Signer {
   Result<Grant> check(const model::WorkspaceId& workspace, std::string_view container,
                       std::string_view query, WallTime now) const;
 
-  /// A token for one attempt of a job: "berth-job.<…>.<sig>"; only tells who it is for.
-  std::string job_token(const model::JobKey& job, int attempt) const;
+  /// A token for one attempt of a job: "berth-job.<…>.<sig>"; only tells who it is for. The fence
+  /// tells the attempt from one of a later job of the same name.
+  std::string job_token(const model::JobKey& job, int attempt, std::string_view fence = {}) const;
   struct JobToken {
     model::JobKey job{};
     int attempt = 0;
+    std::string fence{};
   };
   std::optional<JobToken> check_job_token(std::string_view token) const;
 

@@ -16,6 +16,7 @@ struct ControlPlane::Turn {
   store::Batch batch;
   core::Touched touched;
   std::set<model::JobKey> ended;
+  std::vector<model::JobKey> deleted;  ///< Over before, and gone with this.
   std::vector<std::function<void()>> effects;
   std::vector<std::function<void(Status)>> waiters;
   TimePoint handed_over{};  ///< To the store.

@@ -3,6 +3,7 @@
 #include "server/control_plane.h"
 #include "server/paging.h"
 #include "server/route.h"
+#include "server/storage_keeper.h"
 #include "wire/arm/resource.h"
 
 namespace berth::server {
@@ -52,6 +53,12 @@ Result<const Workspace*> existing(const Call& call) {
 
 Result<io::Reply> get(Call& call) { return json_reply(200, shown(call, *TRY(existing(call)))); }
 
+bool mentions(const json::value& body, std::string_view property) {
+  const json::value* properties = body.get_object().if_contains("properties");
+  return properties != nullptr && properties->is_object() &&
+         properties->get_object().contains(property);
+}
+
 Result<io::Reply> put(Call& call) {
   const json::value body = TRY(json_body(call));
   Workspace workspace = TRY(arm::workspace_from_json(body));
@@ -62,6 +69,7 @@ Result<io::Reply> put(Call& call) {
   if (!is_new && !body.get_object().contains("location")) {
     workspace.location = call.workspace->location;
   }
+  if (!is_new && !mentions(body, "jobAccess")) workspace.job_access = call.workspace->job_access;
   const Workspace stored = TRY(call.services.plane.put_workspace(std::move(workspace)));
   return json_reply(is_new ? 201 : 200, shown(call, stored));
 }
@@ -78,6 +86,7 @@ Result<io::Reply> patch(Call& call) {
       workspace.display_name = asked.display_name;
     }
     if (properties->get_object().contains("description")) workspace.description = asked.description;
+    if (mentions(body, "jobAccess")) workspace.job_access = asked.job_access;
     for (const auto& [key, value] : asked.recorded) workspace.recorded[key] = value;
   }
   return json_reply(200, shown(call, TRY(call.services.plane.put_workspace(std::move(workspace)))));
@@ -85,6 +94,7 @@ Result<io::Reply> patch(Call& call) {
 
 Result<io::Reply> remove(Call& call) {
   if (call.workspace != nullptr) TRY(call.services.plane.delete_workspace(call.workspace->id));
+  if (call.services.storage != nullptr) call.services.storage->files_went();
   return io::Reply{.status = 204};
 }
 

@@ -30,6 +30,7 @@ Status RowWriter::put(const PutUser& write) {
 }
 
 Status RowWriter::put(const DeleteUser& write) {
+  TRY(database_.run("DELETE FROM secrets WHERE owner = ?", {write.user.text}));
   return database_.run("DELETE FROM users WHERE id = ?", {write.user.text});
 }
 
@@ -74,12 +75,18 @@ Status RowWriter::put(const AddAudit& write) {
   return database_.run("UPDATE audit_head SET number = ?, hash = ?", {record.number, hash});
 }
 
-Result<std::vector<model::AuditLine>> SqliteStore::audit(const AuditQuery& query) {
+Result<Page<model::AuditLine>> SqliteStore::audit(const AuditQuery& query) {
   Cursor rows = TRY(
       reader_.query("SELECT number, doc, hash FROM audit WHERE number > ? ORDER BY number LIMIT ?",
                     {query.after, static_cast<std::int64_t>(query.limit)}));
-  std::vector<model::AuditLine> lines;
+  Page<model::AuditLine> lines;
+  PageBudget budget;
   while (TRY(rows.next())) {
+    if (budget.is_spent()) {
+      lines.is_cut = true;
+      break;
+    }
+    budget.take(rows.text(1).size());
     lines.push_back({.number = rows.integer(0),
                      .text = std::string(rows.text(1)),
                      .hash = std::string(rows.text(2))});

@@ -55,14 +55,14 @@ Result<std::optional<model::Asset>> SqliteStore::latest_asset(const model::Works
       {workspace.text, text_of(kind), name})));
 }
 
-Result<std::vector<model::Asset>> SqliteStore::assets(const AssetQuery& query) {
+Result<Page<model::Asset>> SqliteStore::assets(const AssetQuery& query) {
   Sql sql;
   sql.add("SELECT doc FROM assets WHERE workspace = ?", query.workspace.text);
   sql.add(" AND kind = ?", text_of(query.kind));
   if (!query.name.empty()) sql.add(" AND name = ?", query.name);
   if (!query.hash.empty()) sql.add(" AND hash <> '' AND hash = ?", query.hash);
   add_page(sql, query);
-  return read_documents<model::Asset>(TRY(reader_.query(sql)));
+  return read_page<model::Asset>(TRY(reader_.query(sql)));
 }
 
 Result<std::optional<model::AssetContainer>> SqliteStore::container(
@@ -73,12 +73,12 @@ Result<std::optional<model::AssetContainer>> SqliteStore::container(
                         {workspace.text, text_of(kind), name})));
 }
 
-Result<std::vector<model::AssetContainer>> SqliteStore::containers(const AssetQuery& query) {
+Result<Page<model::AssetContainer>> SqliteStore::containers(const AssetQuery& query) {
   Sql sql;
   sql.add("SELECT doc FROM containers WHERE workspace = ?", query.workspace.text);
   sql.add(" AND kind = ?", text_of(query.kind));
   add_page(sql, query);
-  return read_documents<model::AssetContainer>(TRY(reader_.query(sql)));
+  return read_page<model::AssetContainer>(TRY(reader_.query(sql)));
 }
 
 }  // namespace berth::store

@@ -4,21 +4,10 @@
 #include <algorithm>
 
 #include "store/documents.h"
+#include "store/job_places.h"
 #include "store/sqlite_store.h"
 
 namespace berth::store {
-namespace {
-
-/// The least text that sorts after everything that starts with the prefix; none when there is none.
-std::optional<std::string> end_of(std::string prefix) {
-  while (!prefix.empty() && static_cast<unsigned char>(prefix.back()) == 0xff) prefix.pop_back();
-  if (prefix.empty()) return std::nullopt;
-  prefix.back() = static_cast<char>(static_cast<unsigned char>(prefix.back()) + 1);
-  return prefix;
-}
-
-}  // namespace
-
 Result<std::optional<Blob>> SqliteStore::blob(const BlobKey& key) {
   if (auto pending = overlay_->blob(key)) return *std::move(pending);
   auto blob = TRY(read_first<Blob>(
@@ -28,7 +17,7 @@ Result<std::optional<Blob>> SqliteStore::blob(const BlobKey& key) {
   return blob;
 }
 
-Result<std::vector<Blob>> SqliteStore::blobs(const BlobQuery& query) {
+Result<Page<Blob>> SqliteStore::blobs(const BlobQuery& query) {
   Sql sql;
   sql.add("SELECT doc, path FROM blobs WHERE workspace = ?", query.workspace.text);
   sql.add(" AND container = ?", query.container);
@@ -38,14 +27,20 @@ Result<std::vector<Blob>> SqliteStore::blobs(const BlobQuery& query) {
   } else {
     sql.add(" AND path > ?", query.after);
   }
-  const std::optional<std::string> end = end_of(query.prefix);
-  if (end) sql.add(" AND path < ?", *end);
+  const std::string end = end_of(query.prefix);
+  if (!end.empty()) sql.add(" AND path < ?", end);
   sql.add(" ORDER BY path LIMIT ?",
           static_cast<std::int64_t>(std::min<std::size_t>(query.limit, 1'000'000)));
 
   Cursor rows = TRY(reader_.query(sql));
-  std::vector<Blob> blobs;
+  Page<Blob> blobs;
+  PageBudget budget;
   while (TRY(rows.next())) {
+    if (budget.is_spent()) {
+      blobs.is_cut = true;
+      break;
+    }
+    budget.take(rows.text(0).size() + rows.text(1).size());
     blobs.push_back(TRY(read_document<Blob>(rows.text(0))));
     blobs.back().key = {query.workspace, query.container, std::string(rows.text(1))};
   }

@@ -76,9 +76,9 @@ Result<std::optional<TemplateDeployment>> DeploymentRows::find(const std::string
       {key.subscription, key.group, key.name})));
 }
 
-Result<std::vector<TemplateDeployment>> DeploymentRows::list(const DeploymentQuery& query) {
+Result<Page<TemplateDeployment>> DeploymentRows::list(const DeploymentQuery& query) {
   const Key key(query.subscription, query.resource_group, "");
-  return read_documents<TemplateDeployment>(
+  return read_page<TemplateDeployment>(
       TRY(reader_.query("SELECT doc FROM deployments WHERE subscription = ? AND resource_group = ? "
                         "ORDER BY number DESC LIMIT ? OFFSET ?",
                         {key.subscription, key.group, static_cast<std::int64_t>(query.limit),

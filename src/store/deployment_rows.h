@@ -13,7 +13,7 @@ class DeploymentRows final : public DeploymentReader {
   Result<std::optional<model::TemplateDeployment>> find(const std::string& subscription,
                                                         const std::string& resource_group,
                                                         const std::string& name) override;
-  Result<std::vector<model::TemplateDeployment>> list(const DeploymentQuery& query) override;
+  Result<Page<model::TemplateDeployment>> list(const DeploymentQuery& query) override;
   Result<std::vector<model::TemplateDeployment>> unfinished() override;
   Result<std::vector<model::DeploymentOperation>> operations(
       const std::string& deployment) override;

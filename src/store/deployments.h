@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "model/template_deployment.h"
+#include "store/page.h"
 
 namespace berth::store {
 
@@ -42,7 +43,7 @@ class DeploymentReader {
   virtual Result<std::optional<model::TemplateDeployment>> find(const std::string& subscription,
                                                                 const std::string& resource_group,
                                                                 const std::string& name) = 0;
-  virtual Result<std::vector<model::TemplateDeployment>> list(const DeploymentQuery& query) = 0;
+  virtual Result<Page<model::TemplateDeployment>> list(const DeploymentQuery& query) = 0;
   /// Those that are not over, oldest first.
   virtual Result<std::vector<model::TemplateDeployment>> unfinished() = 0;
   /// By number.

@@ -9,6 +9,7 @@
 
 #include "base/record.h"
 #include "base/text.h"
+#include "store/page.h"
 #include "store/sqlite.h"
 
 namespace berth::store {
@@ -36,6 +37,23 @@ Result<std::vector<T>> read_documents(Cursor cursor) {
   std::vector<T> all;
   while (TRY(cursor.next())) all.push_back(TRY(read_document<T>(cursor.text(0))));
   return all;
+}
+
+/// The same, until the page is full.
+template <typename T>
+Result<Page<T>> read_page(Cursor cursor) {
+  Page<T> page;
+  PageBudget budget;
+  while (TRY(cursor.next())) {
+    if (budget.is_spent()) {
+      page.is_cut = true;
+      break;
+    }
+    const std::string_view text = cursor.text(0);
+    budget.take(text.size());
+    page.push_back(TRY(read_document<T>(text)));
+  }
+  return page;
 }
 
 template <typename T>

@@ -41,6 +41,11 @@ Sql newest_jobs(const JobQuery& query, bool is_archived) {
   return sql;
 }
 
+/// Down to this sequence the list is whole.
+std::int64_t first_whole(const Page<model::Job>& jobs) {
+  return jobs.is_cut ? jobs.back().sequence : 0;
+}
+
 }  // namespace
 
 Result<std::optional<model::Job>> SqliteStore::job(const model::JobKey& key) {
@@ -48,21 +53,26 @@ Result<std::optional<model::Job>> SqliteStore::job(const model::JobKey& key) {
       "SELECT doc FROM jobs WHERE workspace = ? AND name = ?", {key.workspace.text, key.name})));
 }
 
-Result<std::vector<model::Job>> SqliteStore::jobs(const JobQuery& query) {
+Result<Page<model::Job>> SqliteStore::jobs(const JobQuery& query) {
   using View = JobQuery::View;
-  std::vector<model::Job> jobs;
+  Page<model::Job> jobs;
   if (query.view != View::ArchivedOnly) {
-    jobs = TRY(read_documents<model::Job>(TRY(reader_.query(newest_jobs(query, false)))));
+    jobs = TRY(read_page<model::Job>(TRY(reader_.query(newest_jobs(query, false)))));
   }
   if (query.view == View::ActiveOnly) return jobs;
-  auto archived = TRY(read_documents<model::Job>(TRY(reader_.query(newest_jobs(query, true)))));
+  Page<model::Job> archived =
+      TRY(read_page<model::Job>(TRY(reader_.query(newest_jobs(query, true)))));
+  const std::int64_t from = std::max(first_whole(jobs), first_whole(archived));
+  jobs.is_cut = jobs.is_cut || archived.is_cut;
   const auto middle = static_cast<std::ptrdiff_t>(jobs.size());
   std::move(archived.begin(), archived.end(), std::back_inserter(jobs));
   std::inplace_merge(jobs.begin(), jobs.begin() + middle, jobs.end(),
                      [](const model::Job& left, const model::Job& right) {
                        return left.sequence > right.sequence;
                      });
-  jobs.resize(std::min(jobs.size(), query.limit));
+  // Below the end of a list that was cut there may be some between those of the other.
+  std::erase_if(jobs, [from](const model::Job& job) { return job.sequence < from; });
+  if (jobs.size() > query.limit) jobs.resize(query.limit);
   return jobs;
 }
 

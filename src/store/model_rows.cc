@@ -133,18 +133,18 @@ void add_rest(Statement& search, const ModelQuery& query, bool of_versions) {
 
 }  // namespace
 
-Result<std::vector<model::AssetContainer>> SqliteStore::search_models(const ModelQuery& query) {
+Result<Page<model::AssetContainer>> SqliteStore::search_models(const ModelQuery& query) {
   Statement search;
   search.sql.add("SELECT doc FROM containers");
   add_rest(search, query, false);
-  return read_documents<model::AssetContainer>(TRY(reader_.query(search.sql)));
+  return read_page<model::AssetContainer>(TRY(reader_.query(search.sql)));
 }
 
-Result<std::vector<model::Asset>> SqliteStore::search_model_versions(const ModelQuery& query) {
+Result<Page<model::Asset>> SqliteStore::search_model_versions(const ModelQuery& query) {
   Statement search;
   search.sql.add("SELECT doc FROM assets");
   add_rest(search, query, true);
-  return read_documents<model::Asset>(TRY(reader_.query(search.sql)));
+  return read_page<model::Asset>(TRY(reader_.query(search.sql)));
 }
 
 Result<std::vector<model::Asset>> SqliteStore::latest_of_stages(const model::WorkspaceId& workspace,

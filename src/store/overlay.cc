@@ -36,6 +36,12 @@ void Overlay::note(const DeleteAsset& write) {
       entry<model::Asset>(std::nullopt);
 }
 
+/// It may stay after all, when a job was submitted that names it; for a moment nobody can.
+void Overlay::note(const DropCode& write) {
+  const CodeVersion& code = write.code;
+  note(DeleteAsset{code.workspace, model::AssetKind::Code, code.name, code.version});
+}
+
 void Overlay::note(const PutContainer& write) {
   const model::AssetContainer& container = write.container;
   containers_[{container.workspace, container.kind, container.name}] =

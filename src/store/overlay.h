@@ -51,6 +51,7 @@ class Overlay {
 
   void note(const PutAsset& write);
   void note(const DeleteAsset& write);
+  void note(const DropCode& write);
   void note(const PutContainer& write);
   void note(const DeleteContainer& write);
   void note(const RenameContainer& write);

@@ -2,6 +2,7 @@
 #include "store/rows.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/record.h"
 #include "base/text.h"
@@ -21,6 +22,13 @@ std::string hash_of(const model::Asset& asset) {
   return found == asset.properties.end() ? std::string() : found->second;
 }
 
+/// Those of the first that the second has not, or not so.
+model::TagMap without(const model::TagMap& tags, const model::TagMap& others) {
+  model::TagMap left;
+  std::ranges::set_difference(tags, others, std::inserter(left, left.end()));
+  return left;
+}
+
 }  // namespace
 
 Status RowWriter::write(const Write& write) {
@@ -36,9 +44,10 @@ Status RowWriter::put(const PutWorkspace& write) {
 Status RowWriter::put(const DeleteWorkspace& write) {
   for (const std::string_view sql :
        {"DELETE FROM jobs WHERE workspace = ?", "DELETE FROM job_tags WHERE workspace = ?",
-        "DELETE FROM assets WHERE workspace = ?", "DELETE FROM containers WHERE workspace = ?",
-        "DELETE FROM blobs WHERE workspace = ?", "DELETE FROM blocks WHERE workspace = ?",
-        "DELETE FROM computes WHERE workspace = ?", "DELETE FROM usage WHERE workspace = ?",
+        "DELETE FROM job_uses WHERE workspace = ?", "DELETE FROM assets WHERE workspace = ?",
+        "DELETE FROM containers WHERE workspace = ?", "DELETE FROM blobs WHERE workspace = ?",
+        "DELETE FROM blocks WHERE workspace = ?", "DELETE FROM computes WHERE workspace = ?",
+        "DELETE FROM usage WHERE workspace = ?", "DELETE FROM secrets WHERE workspace = ?",
         "DELETE FROM workspaces WHERE id = ?"}) {
     TRY(database_.run(sql, {write.workspace.text}));
   }
@@ -63,9 +72,10 @@ Status RowWriter::put(const PutJob& write) {
   const std::optional<IndexedJob> old = TRY(indexed(job.sequence));
   if (!old) return insert_job(job, tags, doc);
   if (old->tags != tags) {
-    TRY(remove_tags(job.key.workspace, job.sequence, old->tags));
-    TRY(add_tags(job));
-    TRY(tracking_.job_tagged(job, TRY(record::decode_text<model::TagMap>(old->tags))));
+    const auto before = TRY(record::decode_text<model::TagMap>(old->tags));
+    TRY(remove_tags(job.key.workspace, job.sequence, without(before, job.tags)));
+    TRY(add_tags(job, without(job.tags, before)));
+    TRY(tracking_.job_tagged(job, before));
     TRY(database_.run("UPDATE jobs SET tags = ? WHERE sequence = ?", {tags, job.sequence}));
   }
   TRY(tracking_.job_changed(job, old->is_live));
@@ -86,7 +96,8 @@ Status RowWriter::insert_job(const model::Job& job, const std::string& tags,
        number(job.is_archived), job.spec.type, job.spec.experiment_name, tags, doc}));
   TRY(remember_sequence("last_sequence", job.sequence));
   TRY(tracking_.job_made(job));
-  return add_tags(job);
+  TRY(add_uses(job));
+  return add_tags(job, job.tags);
 }
 
 /// Kept apart from what bears it: a sequence is not given out again when that is deleted.
@@ -97,8 +108,8 @@ Status RowWriter::remember_sequence(std::string_view key, std::int64_t sequence)
       {key, sequence});
 }
 
-Status RowWriter::add_tags(const model::Job& job) {
-  for (const auto& [key, value] : job.tags) {
+Status RowWriter::add_tags(const model::Job& job, const model::TagMap& tags) {
+  for (const auto& [key, value] : tags) {
     TRY(database_.run(
         "INSERT OR REPLACE INTO job_tags (workspace, key, value, sequence) VALUES (?, ?, ?, ?)",
         {job.key.workspace.text, key, value, job.sequence}));
@@ -107,30 +118,13 @@ Status RowWriter::add_tags(const model::Job& job) {
 }
 
 Status RowWriter::remove_tags(const model::WorkspaceId& workspace, std::int64_t sequence,
-                              const std::string& tags) {
-  const auto old = TRY(record::decode_text<std::map<std::string, std::string>>(tags));
-  for (const auto& [key, value] : old) {
+                              const model::TagMap& tags) {
+  for (const auto& [key, value] : tags) {
     TRY(database_.run(
         "DELETE FROM job_tags WHERE workspace = ? AND key = ? AND value = ? AND sequence = ?",
         {workspace.text, key, value, sequence}));
   }
   return Done{};
-}
-
-Status RowWriter::put(const DeleteJob& write) {
-  std::int64_t sequence = 0;
-  std::string tags;
-  {
-    Cursor row =
-        TRY(database_.query("SELECT sequence, tags FROM jobs WHERE workspace = ? AND name = ?",
-                            {write.job.workspace.text, write.job.name}));
-    if (!TRY(row.next())) return Done{};
-    sequence = row.integer(0);
-    tags = row.text(1);
-  }
-  TRY(remove_tags(write.job.workspace, sequence, tags));
-  TRY(tracking_.job_deleted(write.job));
-  return database_.run("DELETE FROM jobs WHERE sequence = ?", {sequence});
 }
 
 Status RowWriter::put(const PutNode& write) {

@@ -24,6 +24,11 @@ class RowWriter {
   Status put(const DeleteWorkspace& write);
   Status put(const PutJob& write);
   Status put(const DeleteJob& write);
+  Status put(const DropJobFiles& write);
+  Status put(const DropMetrics& write);
+  Status put(const DropCode& write);
+  Status put(const DropUpload& write);
+  Status put(const DropStaleBlocks& write);
   Status put(const PutNode& write);
   Status put(const DeleteNode& write);
   Status put(const PutSite& write);
@@ -51,6 +56,8 @@ class RowWriter {
   Status put(const PutDeploymentOperation& write);
   Status put(const PutResourceGroup& write);
   Status put(const DeleteResourceGroup& write);
+  Status put(const PutSecret& write);
+  Status put(const DeleteSecret& write);
   Status put(const AddAudit& write);
   Status put(const Track& write) { return tracking_.write(write.change); }
 
@@ -63,9 +70,12 @@ class RowWriter {
   Status remember_sequence(std::string_view key, std::int64_t sequence);
   Result<std::optional<IndexedJob>> indexed(std::int64_t sequence);
   Status insert_job(const model::Job& job, const std::string& tags, const std::string& doc);
-  Status add_tags(const model::Job& job);
+  Status add_tags(const model::Job& job, const model::TagMap& tags);
+  Status add_uses(const model::Job& job);
+  Status drop_logged_models(const model::JobKey& job);
+  Result<bool> is_used(const model::WorkspaceId& workspace, std::string_view what);
   Status remove_tags(const model::WorkspaceId& workspace, std::int64_t sequence,
-                     const std::string& tags);
+                     const model::TagMap& tags);
 
   Database& database_;
   TrackingRows tracking_{database_};

@@ -295,6 +295,50 @@ INSERT INTO run_tags SELECT runs.number, job_tags.key, job_tags.value
   FROM job_tags JOIN jobs ON jobs.sequence = job_tags.sequence
     JOIN runs ON runs.workspace = jobs.workspace AND runs.id = jobs.name;
 )",
+    // Which job made what is logged, by its sequence: its token reaches that.
+    R"(
+ALTER TABLE experiments ADD COLUMN maker INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE runs ADD COLUMN maker INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE logged_models ADD COLUMN maker INTEGER NOT NULL DEFAULT 0;
+)",
+    // What jobs may know and nobody may see, sealed.
+    R"(
+CREATE TABLE secrets (
+  workspace TEXT NOT NULL,
+  owner TEXT NOT NULL,
+  name TEXT NOT NULL,
+  doc TEXT NOT NULL,
+  PRIMARY KEY (workspace, owner, name)
+) WITHOUT ROWID;
+CREATE INDEX secrets_by_owner ON secrets (owner);
+)",
+    // Which code and which uploads the jobs use ("code <name>:<version>", "LocalUpload/<hash>/"):
+    // what none of them uses any more can go.
+    R"(
+CREATE TABLE job_uses (
+  workspace TEXT NOT NULL,
+  what TEXT NOT NULL,
+  sequence INTEGER NOT NULL,
+  PRIMARY KEY (workspace, what, sequence)
+) WITHOUT ROWID;
+CREATE INDEX job_uses_by_job ON job_uses (sequence);
+CREATE INDEX logged_models_by_run ON logged_models (workspace, source_run);
+
+INSERT OR IGNORE INTO job_uses SELECT workspace, 'code ' || CASE
+    WHEN instr(lower(code), '/codes/') > 0
+      THEN replace(substr(code, instr(lower(code), '/codes/') + 7), '/versions/', ':')
+    ELSE substr(code, instr(code, ':') + 1) END, sequence
+  FROM (SELECT workspace, sequence, json_extract(doc, '$.spec.code_id') AS code FROM jobs)
+  WHERE coalesce(code, '') <> '';
+INSERT OR IGNORE INTO job_uses
+  SELECT workspace, substr(rest, 1, 12 + instr(substr(rest, 13), '/')), sequence
+  FROM (SELECT jobs.workspace, jobs.sequence,
+      substr(json_extract(input.value, '$.uri'),
+             instr(json_extract(input.value, '$.uri'), 'LocalUpload/')) AS rest
+    FROM jobs, json_each(jobs.doc, '$.spec.inputs') AS input
+    WHERE instr(json_extract(input.value, '$.uri'), '/paths/LocalUpload/') > 0)
+  WHERE instr(substr(rest, 13), '/') > 0;
+)",
 };
 
 Status run_step(Database& database, std::int64_t from) {

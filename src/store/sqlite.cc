@@ -13,6 +13,7 @@ namespace berth::store {
 namespace {
 
 constexpr std::size_t kMostStatements = 256;
+constexpr int kPatience = 5'000;  // Milliseconds for a lock of somebody else's.
 
 Code code_of(sqlite3* database, int result) {
   const int primary = result & 0xff;
@@ -27,6 +28,11 @@ Code code_of(sqlite3* database, int result) {
 }
 
 tl::unexpected<Error> failure(sqlite3* database, int result) {
+  if ((result & 0xff) == SQLITE_INTERRUPT) {
+    return fail(Code::Unavailable,
+                "this takes longer than the database can stand still for it while others change "
+                "it; ask for less, or later");
+  }
   const char* message = database == nullptr ? sqlite3_errstr(result) : sqlite3_errmsg(database);
   return fail(code_of(database, result), fmt::format("database: {} ({})", message, result));
 }
@@ -117,8 +123,9 @@ Result<Database> Database::open(const std::string& path, Mode mode) {
     return fail(std::move(error));
   }
   sqlite3_extended_result_codes(raw, 1);
+  // Nothing else may set a hook, as "PRAGMA wal_autocheckpoint" does: the writer goes by this one.
   sqlite3_wal_hook(raw, note_log_pages, database.log_pages_.get());
-  sqlite3_busy_timeout(raw, 5'000);
+  sqlite3_busy_timeout(raw, kPatience);
   add_functions(raw);
   return database;
 }
@@ -180,12 +187,30 @@ void Database::interrupt() { sqlite3_interrupt(database_.get()); }
 
 bool Database::in_transaction() const { return sqlite3_get_autocommit(database_.get()) == 0; }
 
-Status Database::checkpoint(Checkpoint how) {
+Result<bool> Database::checkpoint(Checkpoint how, Duration patience) {
+  sqlite3* const database = database_.get();
   const int mode =
-      how == Checkpoint::Truncate ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE;
-  const int result = sqlite3_wal_checkpoint_v2(database_.get(), nullptr, mode, nullptr, nullptr);
+      how == Checkpoint::Truncate ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_RESTART;
+  sqlite3_busy_timeout(database, static_cast<int>(patience.count()));
+  const int result = sqlite3_wal_checkpoint_v2(database, nullptr, mode, nullptr, nullptr);
+  sqlite3_busy_timeout(database, kPatience);
+  if (result == SQLITE_OK) *log_pages_ = 0;
+  if (result == SQLITE_OK) return true;
+  if ((result & 0xff) == SQLITE_BUSY) return false;
+  return failure(database, sqlite3_extended_errcode(database));
+}
+
+void Database::grow_by(std::int64_t bytes) {
+  int chunk = static_cast<int>(bytes);
+  sqlite3_file_control(database_.get(), nullptr, SQLITE_FCNTL_CHUNK_SIZE, &chunk);
+}
+
+Status Database::reach(std::int64_t bytes) {
+  sqlite3_int64 size = bytes;
+  const int result = sqlite3_file_control(database_.get(), nullptr, SQLITE_FCNTL_SIZE_HINT, &size);
   if (result == SQLITE_OK) return Done{};
-  return failure(database_.get(), sqlite3_extended_errcode(database_.get()));
+  // SQLite does not say why. It only asks for room here: that is what there is not.
+  return fail(Code::OutOfSpace, fmt::format("database: no room to grow ({})", result));
 }
 
 }  // namespace berth::store

@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 
 struct sqlite3;
@@ -79,12 +80,18 @@ class Database {
 
   /// Whether a transaction is open: SQLite rolls back by itself after some failures.
   bool in_transaction() const;
-  enum class Checkpoint { Passive, Truncate };
-  /// Moves the log into the database file, as far as nobody is in the way; Truncate also empties
-  /// it.
-  Status checkpoint(Checkpoint how);
+  /// Restart: what comes next is written to the log's beginning. Truncate: its file is empty, too.
+  enum class Checkpoint { Restart, Truncate };
+  /// Moves the log into the database file and begins it anew. False when somebody reads what is in
+  /// it, and still does after `patience`: then what can be moved is moved.
+  Result<bool> checkpoint(Checkpoint how, Duration patience);
   /// How long the log was after the last commit.
   int log_pages() const { return *log_pages_; }
+
+  /// The database's file grows by whole chunks of so many bytes from now on.
+  void grow_by(std::int64_t bytes);
+  /// Gives the database's file room for so many bytes, before they are written to it.
+  Status reach(std::int64_t bytes);
 
  private:
   struct Close {

@@ -5,10 +5,12 @@
 
 #include <cerrno>
 
+#include "io/disk_room.h"
 #include "io/file.h"
 #include "store/access_rows.h"
 #include "store/documents.h"
 #include "store/log_check.h"
+#include "store/objects_of.h"
 #include "store/schema.h"
 
 namespace berth::store {
@@ -21,18 +23,25 @@ Status make_file(const std::string& path) {
   return fail(io::error_from_errno(errno, fmt::format("open '{}'", path)));
 }
 
-/// FULL: a commit is on disk when it returns. The writer looks after the length of the log itself:
-/// SQLite would not say when that fails.
+/// What an older server may have left is longer; all of it is moved at the start.
+constexpr std::uint64_t kLongestLog = 64u << 20;
+constexpr Duration kPatience = std::chrono::seconds(5);  // With a reader of another process.
+
+/// FULL: a commit is on disk when it returns. The writer looks after the length of the log itself
+/// (SQLite would not say when that fails), by the hook that Database sets: nothing here may set
+/// another, as "PRAGMA wal_autocheckpoint" does.
 Result<Database> open_writer(const std::string& path) {
   TRY(make_file(path));
   Database database = TRY(Database::open(path, Database::Mode::ReadWrite));
-  TRY(
-      database.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
-                       "PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 67108864;"));
+  TRY(database.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"));
   TRY(migrate(database));
   // A log begins anew with every server: what a crash left at its end cannot add up (log_check.h).
-  const Status emptied = database.checkpoint(Database::Checkpoint::Truncate);
-  if (!emptied && emptied.error().code == Code::Internal) return fail(emptied.error());
+  // On a full disk its file stays: the room that it has is all that there may be.
+  const bool keeps_file = io::room_taken(path + "-wal") <= kLongestLog &&
+                          Room::is_full(path.substr(0, path.rfind('/')));
+  const auto begun = database.checkpoint(
+      keeps_file ? Database::Checkpoint::Restart : Database::Checkpoint::Truncate, kPatience);
+  if (!begun && begun.error().code == Code::Internal) return fail(begun.error());
   return database;
 }
 
@@ -66,10 +75,9 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const std::string& direct
   TRY(io::make_directories(directory));
   const std::string path = directory + "/berth.db";
   Connections connections = TRY(with_advice(connect(directory, path), path));
-  auto writer =
-      std::make_unique<Writer>(std::move(connections.writer), loop, objects, std::move(on_broken));
-  return std::unique_ptr<SqliteStore>(
-      new SqliteStore(path, std::move(connections), std::move(writer), loop));
+  return std::unique_ptr<SqliteStore>(new SqliteStore(
+      std::move(connections),
+      {.loop = loop, .objects = objects, .path = path, .on_broken = std::move(on_broken)}));
 }
 
 Result<SqliteStore::Connections> SqliteStore::connect(const std::string& directory,
@@ -79,23 +87,36 @@ Result<SqliteStore::Connections> SqliteStore::connect(const std::string& directo
   Database writer = TRY(open_writer(path));
   TRY(io::sync_directory(directory));
   Database reader = TRY(open_reader(path));
-  return Connections{std::move(writer), std::move(reader), TRY(open_reader(path))};
+  Database searcher = TRY(open_reader(path));
+  return Connections{std::move(writer), std::move(reader), std::move(searcher),
+                     TRY(open_reader(path))};
 }
 
-SqliteStore::SqliteStore(std::string path, Connections connections, std::unique_ptr<Writer> writer,
-                         io::Loop& loop)
-    : path_(std::move(path)),
+SqliteStore::SqliteStore(Connections connections, Writer::Parts parts)
+    : path_(parts.path),
+      objects_(parts.objects),
       reader_(std::move(connections.reader)),
-      writer_(std::move(writer)),
-      searches_(std::move(connections.searcher), loop) {}
+      searches_(std::move(connections.searcher), parts.loop),
+      inspections_(std::move(connections.inspector), parts.loop) {
+  parts.make_way = [this](bool is_last_resort) {
+    Writer::Held held;
+    held.push_back(searches_.way().clear());
+    if (is_last_resort) held.push_back(inspections_.way().clear());
+    return held;
+  };
+  writer_ = std::make_unique<Writer>(std::move(connections.writer), std::move(parts));
+}
 
 void SqliteStore::commit(Batch batch, Committed done) {
   const std::uint64_t number = overlay_->add(batch);
-  writer_->submit(std::move(batch),
-                  [overlay = overlay_, number, done = std::move(done)](const Status& status) {
-                    overlay->settle(number);
-                    if (done) done(status);
-                  });
+  // From here until the rows are on disk, nothing else says that these objects are needed.
+  auto needed = objects_.need(objects_of(batch));
+  writer_->submit(std::move(batch), [overlay = overlay_, number, needed = std::move(needed),
+                                     done = std::move(done)](const Status& status) mutable {
+    needed.reset();
+    overlay->settle(number);
+    if (done) done(status);
+  });
 }
 
 Result<core::State> SqliteStore::load() { return with_advice(load_snapshot(), path_); }

@@ -368,5 +368,49 @@ TEST(Plans, TheNewestJobsAreFoundWithoutSortingAllOfThem) {
   }
 }
 
+// ---- Pages of large rows -----------------------------------------------------------------------
+
+TEST_F(StoreTest, APageOfLargeJobsIsShorterAndTheNextBeginsBehindIt) {
+  for (int number = 1; number <= 12; ++number) {
+    model::Job large = job(number, fmt::format("j{}", number), JobStatus::Completed);
+    large.spec.command = std::string(1u << 20, 'x');
+    large.is_archived = number % 3 == 0;
+    put(large);
+  }
+  for (const View view : {View::ActiveOnly, View::ArchivedOnly, View::All}) {
+    Sequences all;
+    JobQuery query{.workspace = {"w"}, .view = view, .limit = 100};
+    for (bool has_more = true; has_more;) {
+      const Page<model::Job> page = store->jobs(query).value();
+      ASSERT_FALSE(page.empty());
+      EXPECT_LE(page.size(), view == View::All ? 8u : 4u);
+      for (const model::Job& each : page) all.push_back(each.sequence);
+      query.before = page.back().sequence;
+      has_more = page.is_cut;
+    }
+    EXPECT_EQ(all.size(), view == View::ActiveOnly ? 8u : view == View::ArchivedOnly ? 4u : 12u);
+    EXPECT_TRUE(std::ranges::is_sorted(all, std::greater()));
+  }
+}
+
+TEST_F(StoreTest, ChangingOneTagLeavesTheOthersAsTheyAre) {
+  model::Job tagged = job(1, "tagged");
+  tagged.tags = {{"a", "1"}, {"b", "2"}, {"c", "3"}};
+  put(tagged);
+
+  tagged.tags = {{"a", "1"}, {"b", "4"}, {"d", "5"}};
+  put(tagged);
+
+  EXPECT_EQ(listed({.tag_key = "a", .tag_value = "1"}), Sequences{1});
+  EXPECT_EQ(listed({.tag_key = "b", .tag_value = "4"}), Sequences{1});
+  EXPECT_EQ(listed({.tag_key = "d"}), Sequences{1});
+  EXPECT_EQ(listed({.tag_key = "b", .tag_value = "2"}), Sequences{});
+  EXPECT_EQ(listed({.tag_key = "c"}), Sequences{});
+  const auto run = store->tracking().logged_run(tagged.key);
+  ASSERT_TRUE(run && *run);
+  for (const auto& [key, value] : tagged.tags) EXPECT_EQ((*run)->tags.at(key), value);
+  EXPECT_FALSE((*run)->tags.contains("c"));
+}
+
 }  // namespace
 }  // namespace berth::store

@@ -20,6 +20,9 @@
 #include "store/blob.h"
 #include "store/deployments.h"
 #include "store/model_query.h"
+#include "store/page.h"
+#include "store/secrets.h"
+#include "store/storage.h"
 #include "store/tracking.h"
 
 namespace berth::store {
@@ -35,8 +38,28 @@ struct DeleteWorkspace {
 struct PutJob {
   model::Job job;
 };
+/// With its run, its logged models, and the files in its own places that no registered asset names.
 struct DeleteJob {
   model::JobKey job;
+};
+/// Some of the files that go with a job, so that a job with very many does not go in one commit.
+struct DropJobFiles {
+  model::JobKey job;
+  bool only_logs = false;
+  std::size_t limit = 500;
+};
+/// Likewise some of the points that its run has logged.
+struct DropMetrics {
+  model::JobKey job;
+  std::size_t limit = 10'000;
+};
+/// A code version with its files, unless a job or another asset names it.
+struct DropCode {
+  CodeVersion code;
+};
+/// A folder that a client uploaded for the inputs of jobs, unless a job or an asset names it.
+struct DropUpload {
+  UploadFolder folder;
 };
 struct PutNode {
   model::Node node;
@@ -120,19 +143,24 @@ struct PutBlock {
 struct DropBlocks {
   BlobKey key;
 };
+/// Likewise, when none of them is younger: an upload that nobody goes on with.
+struct DropStaleBlocks {
+  BlobKey key;
+  WallTime before{};
+};
 
 /// A change to what is logged about experiments and runs (store/tracking.h).
 struct Track {
   TrackingChange change;
 };
 
-using Write =
-    std::variant<PutWorkspace, DeleteWorkspace, PutJob, DeleteJob, PutNode, DeleteNode, PutSite,
-                 DeleteSite, PutCompute, DeleteCompute, AddUsage, PutAsset, DeleteAsset,
-                 PutContainer, DeleteContainer, RenameContainer, PutBlob, DeleteBlob, PutBlock,
-                 DropBlocks, PutUser, DeleteUser, PutToken, DeleteToken, PutRoleAssignment,
-                 DeleteRoleAssignment, AddAudit, PutDeployment, DeleteDeployment,
-                 PutDeploymentOperation, PutResourceGroup, DeleteResourceGroup, Track>;
+using Write = std::variant<
+    PutWorkspace, DeleteWorkspace, PutJob, DeleteJob, DropJobFiles, DropMetrics, DropCode,
+    DropUpload, DropStaleBlocks, PutNode, DeleteNode, PutSite, DeleteSite, PutCompute,
+    DeleteCompute, AddUsage, PutAsset, DeleteAsset, PutContainer, DeleteContainer, RenameContainer,
+    PutBlob, DeleteBlob, PutBlock, DropBlocks, PutUser, DeleteUser, PutToken, DeleteToken,
+    PutRoleAssignment, DeleteRoleAssignment, AddAudit, PutDeployment, DeleteDeployment,
+    PutDeploymentOperation, PutResourceGroup, DeleteResourceGroup, PutSecret, DeleteSecret, Track>;
 using Batch = std::vector<Write>;
 
 struct JobQuery {
@@ -210,6 +238,9 @@ class Store {
 
   virtual void commit(Batch batch, Committed done) = 0;
   virtual void resume() = 0;
+  /// Is there no room on the disk? What ends work or makes room is still taken, out of room that
+  /// is kept back for it; all else is to be turned away, or is refused. From any thread.
+  virtual bool is_full() const { return false; }
 
   /// What can still change: workspaces, sites, computes, jobs that are not over, nodes; and who may
   /// do what. Without the indexes: whoever takes it over makes them, once it has put right what is
@@ -220,7 +251,7 @@ class Store {
   virtual Result<std::int64_t> last_node_sequence() = 0;
 
   virtual Result<std::optional<model::Job>> job(const model::JobKey& key) = 0;
-  virtual Result<std::vector<model::Job>> jobs(const JobQuery& query) = 0;
+  virtual Result<Page<model::Job>> jobs(const JobQuery& query) = 0;
 
   /// Usage that came to its end in [from, to), oldest first.
   virtual Result<std::vector<model::Usage>> usage(const UsageQuery& query) = 0;
@@ -232,25 +263,26 @@ class Store {
   virtual Result<std::optional<model::Asset>> latest_asset(const model::WorkspaceId& workspace,
                                                            model::AssetKind kind,
                                                            const std::string& name) = 0;
-  virtual Result<std::vector<model::Asset>> assets(const AssetQuery& query) = 0;
+  virtual Result<Page<model::Asset>> assets(const AssetQuery& query) = 0;
   virtual Result<std::optional<model::AssetContainer>> container(
       const model::WorkspaceId& workspace, model::AssetKind kind, const std::string& name) = 0;
-  virtual Result<std::vector<model::AssetContainer>> containers(const AssetQuery& query) = 0;
+  virtual Result<Page<model::AssetContainer>> containers(const AssetQuery& query) = 0;
   /// Models and their versions, as MLflow searches them: archived ones are left out.
-  virtual Result<std::vector<model::AssetContainer>> search_models(const ModelQuery& query) = 0;
-  virtual Result<std::vector<model::Asset>> search_model_versions(const ModelQuery& query) = 0;
+  virtual Result<Page<model::AssetContainer>> search_models(const ModelQuery& query) = 0;
+  virtual Result<Page<model::Asset>> search_model_versions(const ModelQuery& query) = 0;
   /// Of the versions in each stage, the one of the highest number.
   virtual Result<std::vector<model::Asset>> latest_of_stages(const model::WorkspaceId& workspace,
                                                              const std::string& name) = 0;
 
-  virtual Result<std::vector<model::AuditLine>> audit(const AuditQuery& query) = 0;
+  virtual Result<Page<model::AuditLine>> audit(const AuditQuery& query) = 0;
   virtual Result<AuditHead> audit_head() = 0;
 
   /// Templates that were deployed; resource groups.
   virtual DeploymentReader& deployments() = 0;
+  virtual SecretReader& secrets() = 0;
 
   virtual Result<std::optional<Blob>> blob(const BlobKey& key) = 0;
-  virtual Result<std::vector<Blob>> blobs(const BlobQuery& query) = 0;
+  virtual Result<Page<Blob>> blobs(const BlobQuery& query) = 0;
   virtual Result<std::vector<Block>> blocks(const BlobKey& key) = 0;
 
   virtual Tracking& tracking() = 0;
@@ -258,6 +290,10 @@ class Store {
   /// what is committed, and what it returns runs on the loop.
   using Reading = std::function<std::function<void()>(Tracking&)>;
   virtual void search(Reading reading) = 0;
+
+  /// The same for what looks at everything that is kept: a thread and a connection of its own.
+  using Inspection = std::function<std::function<void()>(StorageReader&)>;
+  virtual void inspect(Inspection inspection) = 0;
 
   /// Runs the queue dry; used when the server stops.
   virtual void flush() = 0;

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "model/filter.h"
 #include "model/tracking.h"
+#include "store/page.h"
 
 namespace berth::store {
 
@@ -75,11 +76,19 @@ using TrackingChange = std::variant<PutExperiment, TagExperiment, MarkExperiment
 
 enum class LifeView { Active, Deleted, All };
 
+/// What a job reaches of all that is searched: its run, what it made, and its children.
+struct JobReach {
+  std::string run{};
+  std::string experiment{};  ///< Of its run.
+  std::int64_t sequence = 0;
+};
+
 /// A search and the stretch of its answer that is asked for.
 struct Search {
   model::WorkspaceId workspace{};
   std::vector<std::string> experiments{};  ///< Ids; of experiments themselves: all of them.
   LifeView view = LifeView::Active;
+  std::optional<JobReach> only{};  ///< Nothing but what this job reaches.
   model::Filter filter{};
   std::vector<model::Ordering> order{};
   std::size_t skip = 0;
@@ -119,29 +128,31 @@ class Tracking {
       const model::WorkspaceId& workspace, const std::string& name) = 0;
   virtual Result<bool> is_experiment_name_taken(const model::WorkspaceId& workspace,
                                                 const std::string& name) = 0;
-  virtual Result<std::vector<model::Experiment>> experiments(const Search& search) = 0;
+  virtual Result<Page<model::Experiment>> experiments(const Search& search) = 0;
 
   virtual Result<std::optional<model::Run>> run(const model::RunKey& key) = 0;
   virtual Result<std::optional<model::LoggedRun>> logged_run(const model::RunKey& key) = 0;
-  virtual Result<std::vector<model::LoggedRun>> runs(const Search& search) = 0;
+  virtual Result<Page<model::LoggedRun>> runs(const Search& search) = 0;
   virtual Result<std::optional<std::string>> param(const model::RunKey& run,
                                                    const std::string& key) = 0;
   virtual Result<std::optional<std::string>> tag(const model::RunKey& run,
                                                  const std::string& key) = 0;
+  /// How much of it an answer would show: all but the points of its metrics.
+  virtual Result<std::size_t> shown_bytes(const model::RunKey& run) = 0;
 
   // What sweeps, pipelines and pages read of a job: its run bears its name.
 
   /// The point with the highest step, then timestamp, then value.
   virtual Result<std::optional<model::Metric>> latest_metric(const model::RunKey& run,
                                                              const std::string& key) = 0;
-  virtual Result<std::vector<model::Metric>> history(const HistoryQuery& query) = 0;
+  virtual Result<Page<model::Metric>> history(const HistoryQuery& query) = 0;
 
   virtual Result<std::vector<DatasetSummary>> datasets(
       const model::WorkspaceId& workspace, const std::vector<std::string>& experiments) = 0;
 
   virtual Result<std::optional<model::LoggedModel>> logged_model(
       const model::WorkspaceId& workspace, const std::string& id) = 0;
-  virtual Result<std::vector<model::LoggedModel>> logged_models(
+  virtual Result<Page<model::LoggedModel>> logged_models(
       const Search& search, const std::vector<DatasetFilter>& datasets) = 0;
 };
 

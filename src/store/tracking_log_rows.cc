@@ -128,11 +128,11 @@ Status TrackingRows::put(const PutLoggedModel& change) {
   const model::LoggedModel& model = change.model;
   TRY(database_.run(
       "INSERT INTO logged_models (workspace, id, experiment, name, type, source_run, status, "
-      "status_message, deleted, created_at, updated_at) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      "status_message, deleted, created_at, updated_at, maker) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       {model.workspace.text, model.id, model.experiment, model.name, model.type, model.source_run,
        model::text_of(model.status), model.status_message, number(model.is_deleted),
-       milliseconds(model.created_at), milliseconds(model.updated_at)}));
+       milliseconds(model.created_at), milliseconds(model.updated_at), model.made_by}));
   return set_model_texts(TRY(number_of_model(model.workspace, model.id)), model.tags, model.params);
 }
 

@@ -26,7 +26,8 @@ model::Experiment read_experiment(const Cursor& row) {
           .artifact_location = std::string(row.text(3)),
           .is_deleted = row.integer(4) != 0,
           .created_at = time_of(row.integer(5)),
-          .updated_at = time_of(row.integer(6))};
+          .updated_at = time_of(row.integer(6)),
+          .made_by = row.integer(7)};
 }
 
 /// key, timestamp, step, value, nan.
@@ -35,6 +36,51 @@ model::Metric read_metric(const Cursor& row) {
           .value = value_of(row, 3, 4),
           .timestamp = row.integer(1),
           .step = row.integer(2)};
+}
+
+// About as long as an answer shows them.
+
+std::size_t bytes_of(const model::Metric& metric) { return metric.key.size() + 80; }
+
+std::size_t bytes_of(const model::TagMap& texts) {
+  std::size_t bytes = 0;
+  for (const auto& [key, value] : texts) bytes += key.size() + value.size() + 24;
+  return bytes;
+}
+
+std::size_t bytes_of(const model::Experiment& experiment) {
+  return 300 + experiment.name.size() + bytes_of(experiment.tags);
+}
+
+std::size_t bytes_of(const model::LoggedRun& run) {
+  std::size_t bytes = 600 + bytes_of(run.params) + bytes_of(run.tags);
+  for (const model::Metric& metric : run.metrics) bytes += bytes_of(metric);
+  for (const model::Dataset& dataset : run.datasets) {
+    bytes += 100 + dataset.source.size() + dataset.schema.size() + dataset.profile.size();
+  }
+  return bytes + 60 * (run.model_inputs.size() + run.model_outputs.size());
+}
+
+std::size_t bytes_of(const model::LoggedModel& model) {
+  std::size_t bytes = 600 + bytes_of(model.params) + bytes_of(model.tags);
+  for (const model::Metric& metric : model.metrics) bytes += bytes_of(metric) + 80;
+  return bytes;
+}
+
+/// Reads the rest of what was found, one after the other, until the page is full.
+template <typename Row, typename Found, typename Fill>
+Result<Page<Row>> filled(std::vector<Found> found, const Fill& fill) {
+  Page<Row> page;
+  PageBudget budget;
+  for (Found& each : found) {
+    if (budget.is_spent()) {
+      page.is_cut = true;
+      break;
+    }
+    page.push_back(TRY(fill(std::move(each))));
+    budget.take(bytes_of(page.back()));
+  }
+  return page;
 }
 
 }  // namespace
@@ -71,15 +117,18 @@ Result<bool> TrackingReader::is_experiment_name_taken(const model::WorkspaceId& 
                                {workspace.text, name})) != 0;
 }
 
-Result<std::vector<model::Experiment>> TrackingReader::experiments(const Search& search) {
+Result<Page<model::Experiment>> TrackingReader::experiments(const Search& search) {
   std::vector<model::Experiment> found;
   {
     const Sql sql = TRY(experiment_search(search));
     Cursor rows = TRY(database_.query(sql));
     while (TRY(rows.next())) found.push_back(read_experiment(rows));
   }
-  for (model::Experiment& experiment : found) experiment.tags = TRY(tags_of(experiment));
-  return found;
+  return filled<model::Experiment>(
+      std::move(found), [this](model::Experiment experiment) -> Result<model::Experiment> {
+        experiment.tags = TRY(tags_of(experiment));
+        return experiment;
+      });
 }
 
 Result<model::TagMap> TrackingReader::tags_of(const model::Experiment& experiment) {
@@ -104,7 +153,8 @@ TrackingReader::NumberedRun TrackingReader::read_run(const Cursor& row,
                  .started_at = time_of(row.integer(6)),
                  .is_deleted = row.integer(8) != 0,
                  .is_job = row.integer(9) != 0,
-                 .artifact_location = std::string(row.text(10))};
+                 .artifact_location = std::string(row.text(10)),
+                 .made_by = row.integer(11)};
   if (!row.is_null(7)) run.ended_at = time_of(row.integer(7));
   return {row.integer(0), std::move(run)};
 }
@@ -135,17 +185,15 @@ Result<std::optional<model::LoggedRun>> TrackingReader::logged_run(const model::
   return TRY(with_log(*std::move(found)));
 }
 
-Result<std::vector<model::LoggedRun>> TrackingReader::runs(const Search& search) {
+Result<Page<model::LoggedRun>> TrackingReader::runs(const Search& search) {
   std::vector<NumberedRun> found;
   if (!search.experiments.empty()) {
     const Sql sql = TRY(run_search(search));
     Cursor rows = TRY(database_.query(sql));
     while (TRY(rows.next())) found.push_back(read_run(rows, search.workspace));
   }
-  std::vector<model::LoggedRun> runs;
-  runs.reserve(found.size());
-  for (NumberedRun& run : found) runs.push_back(TRY(with_log(std::move(run))));
-  return runs;
+  return filled<model::LoggedRun>(std::move(found),
+                                  [this](NumberedRun run) { return with_log(std::move(run)); });
 }
 
 Result<model::TagMap> TrackingReader::texts(std::string_view sql, std::int64_t owner) {
@@ -205,6 +253,20 @@ Result<std::optional<std::string>> TrackingReader::tag(const model::RunKey& run,
   return std::string(row.text(0));
 }
 
+/// The lengths are of characters, of which most have one byte.
+Result<std::size_t> TrackingReader::shown_bytes(const model::RunKey& run) {
+  const std::int64_t number = TRY(number_of(run));
+  std::int64_t total = 0;
+  for (const char* sql : {"SELECT sum(length(key) + length(value)) FROM run_tags WHERE run = ?",
+                          "SELECT sum(length(key) + length(value)) FROM run_params WHERE run = ?",
+                          "SELECT sum(length(key) + 80) FROM latest_metrics WHERE run = ?",
+                          "SELECT sum(length(doc)) FROM run_datasets WHERE run = ?",
+                          "SELECT sum(length(model) + 40) FROM run_models WHERE run = ?"}) {
+    total += TRY(database_.integer(sql, {number}));
+  }
+  return static_cast<std::size_t>(total);
+}
+
 // ---- Metrics ------------------------------------------------------------------------------------
 
 Result<std::optional<model::Metric>> TrackingReader::latest_metric(const model::RunKey& run,
@@ -217,7 +279,7 @@ Result<std::optional<model::Metric>> TrackingReader::latest_metric(const model::
   return read_metric(row);
 }
 
-Result<std::vector<model::Metric>> TrackingReader::history(const HistoryQuery& query) {
+Result<Page<model::Metric>> TrackingReader::history(const HistoryQuery& query) {
   const std::int64_t run = TRY(number_of(query.run));
   Sql sql;
   sql.add("SELECT key, timestamp, step, value, nan FROM metric_points WHERE run = ?", run);
@@ -233,8 +295,16 @@ Result<std::vector<model::Metric>> TrackingReader::history(const HistoryQuery& q
   sql.add(" ORDER BY timestamp, step, value, nan LIMIT ?",
           static_cast<std::int64_t>(std::min<std::size_t>(query.limit, 1'000'000)));
   Cursor rows = TRY(database_.query(sql));
-  std::vector<model::Metric> points;
-  while (TRY(rows.next())) points.push_back(read_metric(rows));
+  Page<model::Metric> points;
+  PageBudget budget;
+  while (TRY(rows.next())) {
+    if (budget.is_spent()) {
+      points.is_cut = true;
+      break;
+    }
+    points.push_back(read_metric(rows));
+    budget.take(bytes_of(points.back()));
+  }
   return points;
 }
 
@@ -272,7 +342,8 @@ TrackingReader::NumberedModel TrackingReader::read_model(const Cursor& row,
       .is_deleted = row.integer(8) != 0,
       .created_at = time_of(row.integer(9)),
       .updated_at = time_of(row.integer(10)),
-      .artifact_location = std::string(row.text(11))};
+      .artifact_location = std::string(row.text(11)),
+      .made_by = row.integer(12)};
   return {row.integer(0), std::move(model)};
 }
 
@@ -310,7 +381,7 @@ Result<std::optional<model::LoggedModel>> TrackingReader::logged_model(
   return TRY(with_log(*std::move(found)));
 }
 
-Result<std::vector<model::LoggedModel>> TrackingReader::logged_models(
+Result<Page<model::LoggedModel>> TrackingReader::logged_models(
     const Search& search, const std::vector<DatasetFilter>& datasets) {
   std::vector<NumberedModel> found;
   if (!search.experiments.empty()) {
@@ -318,10 +389,8 @@ Result<std::vector<model::LoggedModel>> TrackingReader::logged_models(
     Cursor rows = TRY(database_.query(sql));
     while (TRY(rows.next())) found.push_back(read_model(rows, search.workspace));
   }
-  std::vector<model::LoggedModel> models;
-  models.reserve(found.size());
-  for (NumberedModel& model : found) models.push_back(TRY(with_log(std::move(model))));
-  return models;
+  return filled<model::LoggedModel>(
+      std::move(found), [this](NumberedModel model) { return with_log(std::move(model)); });
 }
 
 }  // namespace berth::store

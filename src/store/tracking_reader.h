@@ -21,25 +21,26 @@ class TrackingReader final : public Tracking {
                                                             const std::string& name) override;
   Result<bool> is_experiment_name_taken(const model::WorkspaceId& workspace,
                                         const std::string& name) override;
-  Result<std::vector<model::Experiment>> experiments(const Search& search) override;
+  Result<Page<model::Experiment>> experiments(const Search& search) override;
 
   Result<std::optional<model::Run>> run(const model::RunKey& key) override;
   Result<std::optional<model::LoggedRun>> logged_run(const model::RunKey& key) override;
-  Result<std::vector<model::LoggedRun>> runs(const Search& search) override;
+  Result<Page<model::LoggedRun>> runs(const Search& search) override;
   Result<std::optional<std::string>> param(const model::RunKey& run,
                                            const std::string& key) override;
   Result<std::optional<std::string>> tag(const model::RunKey& run, const std::string& key) override;
+  Result<std::size_t> shown_bytes(const model::RunKey& run) override;
 
   Result<std::optional<model::Metric>> latest_metric(const model::RunKey& run,
                                                      const std::string& key) override;
-  Result<std::vector<model::Metric>> history(const HistoryQuery& query) override;
+  Result<Page<model::Metric>> history(const HistoryQuery& query) override;
 
   Result<std::vector<DatasetSummary>> datasets(
       const model::WorkspaceId& workspace, const std::vector<std::string>& experiments) override;
 
   Result<std::optional<model::LoggedModel>> logged_model(const model::WorkspaceId& workspace,
                                                          const std::string& id) override;
-  Result<std::vector<model::LoggedModel>> logged_models(
+  Result<Page<model::LoggedModel>> logged_models(
       const Search& search, const std::vector<DatasetFilter>& datasets) override;
 
  private:

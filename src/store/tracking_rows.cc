@@ -95,7 +95,12 @@ Status TrackingRows::job_tagged(const model::Job& job, const model::TagMap& old_
     if (job.tags.contains(key)) continue;
     TRY(database_.run("DELETE FROM run_tags WHERE run = ? AND key = ?", {run, key}));
   }
-  return set_tags(job.key, run, job.tags);
+  for (const auto& [key, value] : job.tags) {
+    const auto old = old_tags.find(key);
+    if (old != old_tags.end() && old->second == value) continue;
+    TRY(set_tag(job.key, run, key, value));
+  }
+  return Done{};
 }
 
 Status TrackingRows::job_deleted(const model::JobKey& job) {
@@ -107,6 +112,24 @@ Status TrackingRows::job_deleted(const model::JobKey& job) {
         "DELETE FROM run_datasets WHERE run = ?", "DELETE FROM run_models WHERE run = ?",
         "DELETE FROM runs WHERE number = ?"}) {
     TRY(database_.run(sql, {run}));
+  }
+  return Done{};
+}
+
+Status TrackingRows::drop_metrics(const model::JobKey& job, std::size_t limit) {
+  const std::int64_t run = TRY(number_of(job));
+  return database_.run(
+      "DELETE FROM metric_points WHERE (run, key, timestamp, step, value, nan) IN "
+      "(SELECT run, key, timestamp, step, value, nan FROM metric_points WHERE run = ? LIMIT ?)",
+      {run, static_cast<std::int64_t>(limit)});
+}
+
+Status TrackingRows::drop_logged_model(std::int64_t model) {
+  for (const std::string_view sql : {"DELETE FROM logged_model_tags WHERE model = ?",
+                                     "DELETE FROM logged_model_params WHERE model = ?",
+                                     "DELETE FROM logged_model_metrics WHERE model = ?",
+                                     "DELETE FROM logged_models WHERE number = ?"}) {
+    TRY(database_.run(sql, {model}));
   }
   return Done{};
 }
@@ -148,10 +171,10 @@ Status TrackingRows::put(const PutExperiment& change) {
   const model::Experiment& made = change.experiment;
   TRY(database_.run(
       "INSERT INTO experiments (workspace, id, name, artifact_location, deleted, created_at, "
-      "updated_at) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (workspace, id) DO UPDATE "
+      "updated_at, maker) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (workspace, id) DO UPDATE "
       "SET name = excluded.name, updated_at = excluded.updated_at",
       {made.workspace.text, made.id, made.name, made.artifact_location, number(made.is_deleted),
-       milliseconds(made.created_at), milliseconds(made.updated_at)}));
+       milliseconds(made.created_at), milliseconds(made.updated_at), made.made_by}));
   for (const auto& [key, value] : made.tags) {
     TRY(
         database_.run("INSERT OR REPLACE INTO experiment_tags (workspace, experiment, key, value) "
@@ -198,14 +221,15 @@ Result<std::int64_t> TrackingRows::number_of(const model::RunKey& run) {
 Status TrackingRows::insert_run(const model::Run& run) {
   return database_.run(
       "INSERT INTO runs (workspace, id, experiment, name, user, status, started_at, ended_at, "
-      "deleted, job) VALUES (?, ?, ?, ?, ?, ?, ?, nullif(?, 0), ?, ?) "
+      "deleted, job, maker) VALUES (?, ?, ?, ?, ?, ?, ?, nullif(?, 0), ?, ?, ?) "
       "ON CONFLICT (workspace, id) DO UPDATE SET experiment = excluded.experiment, "
       "name = excluded.name, user = excluded.user, status = excluded.status, "
       "started_at = excluded.started_at, ended_at = excluded.ended_at, deleted = 0, "
-      "job = excluded.job",
+      "job = excluded.job, maker = excluded.maker",
       {run.key.workspace.text, run.key.name, run.experiment, run.name, run.user,
        model::text_of(run.status), milliseconds(run.started_at),
-       run.ended_at ? milliseconds(*run.ended_at) : 0, number(run.is_deleted), number(run.is_job)});
+       run.ended_at ? milliseconds(*run.ended_at) : 0, number(run.is_deleted), number(run.is_job),
+       run.made_by});
 }
 
 Status TrackingRows::put(const PutRun& change) {

@@ -26,6 +26,8 @@ class TrackingRows {
   Status job_changed(const model::Job& job, bool was_live);
   Status job_tagged(const model::Job& job, const model::TagMap& old_tags);
   Status job_deleted(const model::JobKey& job);
+  Status drop_metrics(const model::JobKey& job, std::size_t limit);
+  Status drop_logged_model(std::int64_t model);
 
   Status workspace_made(const model::Workspace& workspace);
   Status workspace_deleted(const model::WorkspaceId& workspace);

@@ -39,7 +39,26 @@ struct Table {
   const char* metrics;
   std::span<const Column> attributes;
   std::span<const Column> tag_columns;  ///< Tags that are columns.
+  void (*add_reach)(Sql& sql, const JobReach& job);
 };
+
+/// " AND (r.id = ? OR …)": what the token of a job reaches.
+void add_runs_of(Sql& sql, const JobReach& job) {
+  sql.add(" AND (r.id = ?", job.run);
+  sql.add(" OR r.maker = ?", job.sequence);
+  sql.add(fmt::format(" OR (r.job = 1 AND EXISTS (SELECT 1 FROM run_tags x WHERE "
+                      "x.run = r.number AND x.key = '{}' AND x.value = ?)))",
+                      kParentTag),
+          job.run);
+}
+void add_models_of(Sql& sql, const JobReach& job) {
+  sql.add(" AND (m.source_run = ?", job.run);
+  sql.add(" OR m.maker = ?)", job.sequence);
+}
+void add_experiments_of(Sql& sql, const JobReach& job) {
+  sql.add(" AND (e.id = ?", job.experiment);
+  sql.add(" OR e.maker = ?)", job.sequence);
+}
 
 constexpr Column kRunAttributes[] = {
     {"run_id", "r.id"},
@@ -79,7 +98,8 @@ constexpr Table kRuns = {.name = "runs r",
                          .tags = "run_tags",
                          .metrics = "latest_metrics",
                          .attributes = kRunAttributes,
-                         .tag_columns = kRunTags};
+                         .tag_columns = kRunTags,
+                         .add_reach = add_runs_of};
 constexpr Table kModels = {.name = "logged_models m",
                            .columns = kModelColumns,
                            .number = "m.number",
@@ -91,7 +111,8 @@ constexpr Table kModels = {.name = "logged_models m",
                            .tags = "logged_model_tags",
                            .metrics = "logged_model_metrics",
                            .attributes = kModelAttributes,
-                           .tag_columns = {}};
+                           .tag_columns = {},
+                           .add_reach = add_models_of};
 constexpr Table kExperiments = {.name = "experiments e",
                                 .columns = kExperimentColumns,
                                 .number = "",
@@ -103,7 +124,8 @@ constexpr Table kExperiments = {.name = "experiments e",
                                 .tags = "experiment_tags",
                                 .metrics = "",
                                 .attributes = kExperimentAttributes,
-                                .tag_columns = {}};
+                                .tag_columns = {},
+                                .add_reach = add_experiments_of};
 
 const Column* find(std::span<const Column> columns, std::string_view key) {
   const auto found = std::ranges::find(columns, key, &Column::key);
@@ -327,6 +349,7 @@ Sql begin(const Table& table, const Search& search, const Keys& keys) {
 
 Status finish(Sql& sql, const Table& table, const Search& search,
               const std::vector<DatasetFilter>& datasets) {
+  if (search.only) table.add_reach(sql, *search.only);
   for (const Comparison& comparison : search.filter) {
     sql.add(" AND ");
     TRY(add_condition(sql, table, comparison, datasets));

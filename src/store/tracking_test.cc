@@ -311,5 +311,41 @@ TEST_F(TrackingTest, AWorkspaceTakesWhatWasLoggedWithIt) {
   EXPECT_FALSE(*tracking().experiment(kWorkspace, "0"));
 }
 
+TEST_F(TrackingTest, APageOfLargeRunsIsShorterAndSaysSo) {
+  for (int number = 0; number < 12; ++number) {
+    const std::string id = fmt::format("r{:02}", number);
+    make_run(id, number);
+    LogToRun log{.run = key(id)};
+    for (int i = 0; i < 128; ++i) log.params[fmt::format("p{}", i)] = std::string(6000, 'x');
+    ASSERT_TRUE(change(std::move(log)));
+  }
+  std::size_t seen = 0;
+  int pages = 0;
+  for (bool has_more = true; has_more; ++pages) {
+    const Page<model::LoggedRun> page =
+        tracking()
+            .runs({.workspace = kWorkspace, .experiments = {"0"}, .skip = seen, .limit = 1000})
+            .value();
+    ASSERT_FALSE(page.empty());
+    seen += page.size();
+    has_more = page.is_cut;
+  }
+  EXPECT_EQ(seen, 12u);
+  EXPECT_GT(pages, 1);
+}
+
+TEST_F(TrackingTest, WhatARunShowsIsCounted) {
+  make_run("a", 1);
+  LogToRun log{.run = key("a"), .params = {{"depth", std::string(1000, '3')}}};
+  log.metrics = {{.key = "loss", .value = 1}, {.key = "loss", .value = 2, .step = 1}};
+  log.tags = {{"note", std::string(500, 'x')}};
+  ASSERT_TRUE(change(std::move(log)));
+
+  const std::size_t bytes = tracking().shown_bytes(key("a")).value();
+
+  EXPECT_GT(bytes, 1500u);
+  EXPECT_LT(bytes, 2000u) << "of each metric only the latest point is shown";
+}
+
 }  // namespace
 }  // namespace berth::store

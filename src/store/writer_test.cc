@@ -132,7 +132,7 @@ TEST_F(CommitTest, AFullDiskRefusesAndRecoversWhenThereIsRoom) {
   ASSERT_TRUE(database.execute("PRAGMA journal_mode = WAL"));
   ASSERT_TRUE(migrate(database));
   ASSERT_TRUE(database.execute("PRAGMA max_page_count = 40"));
-  Writer writer(std::move(database), loop, objects, {});
+  Writer writer(std::move(database), {.loop = loop, .objects = objects, .path = path});
 
   const auto commit_to = [&](Batch batch) {
     Status answer = fail(Code::Internal, "no answer");

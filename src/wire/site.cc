@@ -20,8 +20,8 @@ using model::SlurmSettings;
 
 using Names = std::span<const std::string_view>;
 
-constexpr std::array<std::string_view, 6> kSiteKeys = {"name",  "provider",   "capacity",
-                                                       "slurm", "server_url", "created_at"};
+constexpr std::array<std::string_view, 7> kSiteKeys = {
+    "name", "provider", "capacity", "slurm", "server_url", "job_environment", "created_at"};
 constexpr std::array<std::string_view, 4> kCapacityKeys = {"nodes", "cores", "memory_mib", "gpus"};
 constexpr std::array<std::string_view, 8> kSlurmKeys = {
     "partition", "account",       "qos",    "time_limit_minutes",
@@ -132,6 +132,9 @@ json::object to_json(const Site& site) {
       {"created_at", to_iso8601(site.created_at)},
   };
   if (site.provider == model::ProviderKind::Slurm) object["slurm"] = slurm_json(site.slurm);
+  if (!site.job_environment.empty()) {
+    object["job_environment"] = json::value_from(site.job_environment);
+  }
   return object;
 }
 
@@ -141,6 +144,7 @@ Result<Site> site_from_json(const json::value& body) {
   Site site;
   site.provider = TRY(provider_from(TRY(root.required_text("provider"))));
   site.server_url = TRY(root.text("server_url"));
+  site.job_environment = TRY(root.text_map("job_environment"));
   if (const auto capacity = TRY(root.fields("capacity")))
     TRY(read_capacity(*capacity, site.capacity));
   if (const auto slurm = TRY(root.fields("slurm"))) TRY(read_slurm(*slurm, site.slurm));

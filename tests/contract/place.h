@@ -21,9 +21,9 @@ class Place {
   virtual void kill(const model::NodeId& id) = 0;      ///< It dies, without anybody's asking.
 };
 
-/// Waits, for at most a minute, until it is so: a scheduler may be behind it.
+/// Waits, for at most five minutes, until it is so: a scheduler may be behind it.
 inline bool eventually(const std::function<bool()>& is_so) {
-  for (int attempt = 0; attempt < 6000; ++attempt) {
+  for (int attempt = 0; attempt < 30'000; ++attempt) {
     if (is_so()) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }

@@ -17,7 +17,7 @@ SlurmPlace::SlurmPlace() : installation_(random_hex(6)) {
   // A stand-in for `berth node --name ID …` that keeps what it was given.
   EXPECT_TRUE(io::write_file(directory_ / "berth",
                              "#!/bin/sh\ncd " + directory_.path() +
-                                 "\nrm -f /tmp/berth-node-$SLURM_JOB_ID.log\n"
+                                 "\nrm -f /tmp/berth-node-$SLURM_JOB_USER-$SLURM_JOB_ID.log\n"
                                  "cat /dev/fd/3 > $3.token; cat /dev/fd/4 > $3.ca\n"
                                  "echo $$ >> $3.starts\nexec sleep 600\n",
                              0700));

@@ -6,7 +6,7 @@ import sqlite3
 import pytest
 
 from auth_test import BODY, add, as_user, is_at_rest, token_id
-from harness import WORKSPACE, eventually, kill
+from harness import DEADLINE, WORKSPACE, eventually, kill
 
 
 @pytest.fixture
@@ -111,10 +111,10 @@ def test_it_is_whole_after_kills(berth):
         berth.ensure_server()
         pid = berth.server_pid()
         waiting = [berth.popen("user", "create", f"u{round}-{number}") for number in range(3)]
-        waiting[0].wait(timeout=60)
+        waiting[0].wait(timeout=DEADLINE)
         kill(pid)
         for number, process in enumerate(waiting):
-            process.communicate(timeout=60)
+            process.communicate(timeout=DEADLINE)
             if process.returncode == 0:
                 acknowledged.append(f"u{round}-{number}")
     told = [line["target"].rsplit("/", 1)[-1] for line in lines(berth) if line["method"] == "PUT"]

@@ -7,7 +7,7 @@ import uuid
 import pytest
 
 from hostile_node_test import Channel
-from harness import WORKSPACE, eventually, kill
+from harness import DEADLINE, WORKSPACE, eventually, kill
 
 SCIENTIST = "AzureML Data Scientist"
 OPERATOR = "AzureML Compute Operator"
@@ -281,7 +281,7 @@ def test_tokens_survive_and_stay_dead_across_kills(berth):
         pid = berth.server_pid()
         noise = berth.popen("user", "create", f"noise{round}")  # Its answer may or may not come.
         kill(pid)
-        noise.communicate(timeout=60)
+        noise.communicate(timeout=DEADLINE)
         if noise.returncode == 0:
             berth.ok("user", "show", f"noise{round}")
         for token in alive:

@@ -24,7 +24,8 @@ def test_jumps_of_the_clock_kill_no_job_and_let_no_node_go(berth, tmp_path):
              "--idle-time-before-scale-down", HOUR // 2)
     gate, mark = berth.folder / "gate", berth.folder / "mark"
     berth.submit(f"date +%s; echo $$ >> {mark}; until [ -e {gate} ]; do sleep 0.05; done; date +%s; "
-                 "mkdir -p outputs; echo kept > outputs/x", "j", compute="azureml:pool", limits={"timeout": HOUR // 2})
+                 "mkdir -p outputs; echo kept > outputs/x", "j", compute="azureml:pool", limits={"timeout": HOUR // 2},
+                 environment_variables=faults.environment)
     eventually(lambda: mark.exists() and mark.read_text().endswith("\n"), what="the job to begin")
     there = nodes(berth)
     assert len(there) == 1

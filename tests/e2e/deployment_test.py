@@ -214,3 +214,22 @@ def test_resource_groups_as_az_has_them(berth):
     berth.ok("group", "delete", "-n", "lab", "-y")
     berth.fails("workspace", "show", "-n", "team", "-g", "lab", code=3)
     assert {each["name"] for each in berth.ok("group", "list", "-o", "json").json} == {"berth"}
+
+
+@pytest.mark.parametrize("below", ["api/2.0/mlflow/experiments/search", "api/2.0/mlflow/metrics/get-history"])
+def test_a_reference_to_what_is_no_resource_fails_the_deployment_and_not_the_server(berth, below):
+    """Such an address answers later, and nobody waits inside: it once ended the server, and again at each restart."""
+    berth.ensure_server()
+    pid = berth.server_pid()
+    address = f"/mlflow/v1.0{WORKSPACE}/{below}"
+    body = template(data("default/rows/1"), outputs={"seen": {"type": "object", "value": f"[reference('{address}', '2024-04-01')]"}})
+    begun = berth.request("PUT", f"{GROUP}/providers/Microsoft.Resources/deployments/d",
+                          json.dumps({"properties": {"mode": "Incremental", "template": body}}).encode(), {"Content-Type": "application/json"})
+    assert begun.status in (201, 400), begun
+
+    if begun.status == 201:
+        state = eventually(lambda: next((found for found in [deployment(berth, "d").json["properties"]]
+                                         if found["provisioningState"] not in ("Accepted", "Running")), None), what="its end")
+        assert state["provisioningState"] == "Failed"
+        assert address in json.dumps(state["error"]), state
+    assert berth.server_pid() == pid

@@ -191,6 +191,18 @@ def test_one_node_runs_several_processes_too(berth):
 
 # Logs and outputs.
 
+@pytest.mark.parametrize("kind", [pytorch, mpi])
+def test_no_process_erases_its_log_by_opening_its_streams_by_name(berth, kind):
+    if kind is mpi:
+        needs_mpi()
+    berth.submit("echo one; echo two > /dev/stderr; echo three > /dev/stdout", "j", **kind(2))
+    berth.wait("j", "Completed")
+
+    logs = [text for path, text in download(berth, "j").items() if path.startswith("user_logs/")]
+
+    assert logs == ["one\ntwo\nthree\n"] * 2, logs
+
+
 def test_the_first_ranks_log_is_there_while_it_runs(pool):
     gate = pool.folder / "gate"
     submit(pool, "job", f"echo here is $RANK; until [ -e {gate} ]; do sleep 0.05; done", **pytorch(2))

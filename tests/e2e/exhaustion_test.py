@@ -132,6 +132,74 @@ def test_thousands_of_silent_connections_hold_nobody_up(served):
     eventually(lambda: is_answered(served), what="an answer to a new connection")
 
 
+def test_more_silent_connections_than_there_may_be_shut_nobody_out(served):
+    """The oldest that has shown nothing goes: who has shown who it is stays, and a new one gets in at once."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    cap = 1024  # Of strangers from one address; 4096 in all.
+    if hard < cap + 400:
+        pytest.skip("too few descriptors to have too many")
+    count = min(5000, hard - 200)
+    peers = []
+    try:
+        with served.connection() as early:
+            early.request("GET", WORKSPACE, headers={"Authorization": f"Bearer {served.token()}"})
+            assert early.getresponse().read()
+            for _ in range(count):
+                peers.append(socket.create_connection(("127.0.0.1", served.cached_port()), timeout=60))
+            assert served.get("/jobs").status == 200, "a new connection of somebody with a token"
+            early.request("GET", WORKSPACE, headers={"Authorization": f"Bearer {served.token()}"})
+            assert early.getresponse().status == 200
+        assert any(b"too many connections" in path.read_bytes() for path in (served.home / "logs").glob("*.log"))
+    finally:
+        for peer in peers:
+            peer.close()
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def lazy_reader(berth, path, token):
+    """Asks and does not read."""
+    raw = socket.socket()
+    raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    raw.connect(("127.0.0.1", berth.cached_port()))
+    raw.sendall(f"GET {path} HTTP/1.1\r\nHost: {berth.host()}\r\nAuthorization: Bearer {token}\r\n\r\n".encode())
+    return raw
+
+
+def test_a_reader_who_does_not_read_holds_little_and_holds_up_nobody(served):
+    """40 versions of a megabyte each: an answer has four of them, and says where the list goes on."""
+    body = {"properties": {"dataType": "uri_file", "dataUri": "https://example.org/x", "description": "x" * 1_000_000}}
+    for number in range(40):
+        assert served.put(f"/data/large/versions/{number}", body).status == 201
+    whole = f"{WORKSPACE}/data/large/versions?$top=1000"
+    page = served.request("GET", whole)
+    before = memory_kib(served.server_pid())
+    readers = []
+    try:
+        for _ in range(24):
+            readers.append(lazy_reader(served, whole, served.token()))
+        for _ in range(20):
+            assert served.get("/jobs").status == 200
+        assert not grew_too_much(before, memory_kib(served.server_pid()), 200)
+    finally:
+        for reader in readers:
+            reader.close()
+    names, follow = [], 0
+    while True:
+        assert page.status == 200, page
+        names += [each["name"] for each in page.json["value"]]
+        assert len(page.body) < 8 << 20
+        if "nextLink" not in page.json or not page.json["nextLink"]:
+            break
+        following = page.json["nextLink"].split(served.host(), 1)[1]
+        # It takes the server a moment to see that the others have gone.
+        page = eventually(lambda: next((answer for answer in [served.request("GET", following)] if answer.status != 429), None),
+                          what="room for one more answer")
+        follow += 1
+    assert sorted(names, key=int) == [str(number) for number in range(40)]
+    assert follow > 5
+
+
 NUMBERS = ["1e999", "-1e999", "2147483648", "4294967296", "-1", "0", "9223372036854775807", "18446744073709551616", "1e18", "0.5",
            "-0", "NaN", "Infinity", "\"2147483648\"", "null", "[]", "1" + "0" * 5000]
 

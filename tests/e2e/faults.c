@@ -50,7 +50,7 @@ __attribute__((constructor)) static void begin(void) {
   real_fsync = (int (*)(int))dlsym(RTLD_NEXT, "fsync");
   real_fdatasync = (int (*)(int))dlsym(RTLD_NEXT, "fdatasync");
   real_pwrite = (ssize_t(*)(int, const void*, size_t, off64_t))dlsym(RTLD_NEXT, "pwrite64");
-  const char* const path = getenv("TEST_FAULTS");
+  const char* const path = getenv("LD_TEST_FAULTS"); /* Agents inherit what begins with LD_. */
   const int file = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
   if (file < 0) return;
   void* const mapped = mmap(NULL, sizeof none, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);

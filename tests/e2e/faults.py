@@ -20,7 +20,7 @@ class Faults:
         controls.write_bytes(b"\0" * 4096)
         with open(controls, "r+b") as file:
             object.__setattr__(self, "memory", mmap.mmap(file.fileno(), 4096))
-        self.__dict__["environment"] = {"LD_PRELOAD": str(library), "TEST_FAULTS": str(controls)}
+        self.__dict__["environment"] = {"LD_PRELOAD": str(library), "LD_TEST_FAULTS": str(controls)}
 
     def __getattr__(self, name):
         return struct.unpack_from("=q", self.memory, 8 * FIELDS.index(name))[0]

@@ -11,7 +11,7 @@ import termios
 
 import pytest
 
-from harness import BINARY
+from harness import BINARY, DEADLINE
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def on_terminal(berth, *words, columns=80, typed=None, code=0):
     except OSError:
         pass  # the other end is closed
     os.close(mine)
-    assert process.wait(timeout=60) == code, seen
+    assert process.wait(timeout=DEADLINE) == code, seen
     return seen.decode()
 
 

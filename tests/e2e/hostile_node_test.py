@@ -4,6 +4,7 @@
 import base64
 import json
 import os
+import signal
 import struct
 
 import pytest
@@ -44,8 +45,8 @@ class Channel:
     def send(self, **message):
         self.send_frame(json.dumps(message).encode())
 
-    def hello(self, node):
-        self.send(kind="Hello", node=node, version="0", slots=1, work_root="/nowhere", attempts=[])
+    def hello(self, node, attempts=()):
+        self.send(kind="Hello", node=node, version="0", slots=1, work_root="/nowhere", attempts=list(attempts))
 
     def read_exactly(self, count):
         data = b""
@@ -56,19 +57,30 @@ class Channel:
             data += piece
         return data
 
+    def read_frame(self):
+        first, second = self.read_exactly(2)
+        size = second & 0x7F
+        if size == 126:
+            size = struct.unpack(">H", self.read_exactly(2))[0]
+        elif size == 127:
+            size = struct.unpack(">Q", self.read_exactly(8))[0]
+        return first & 0x0F, self.read_exactly(size)
+
+    def next(self, *kinds):
+        """The next message of one of these kinds; the socket's timeout is the limit."""
+        while True:
+            opcode, data = self.read_frame()
+            assert opcode != 8, "hung up on"
+            message = json.loads(data) if opcode == 1 else {}
+            if message.get("kind") in kinds:
+                return message
+
     def is_closed(self):
         """Reads whatever comes until the server says good-bye, or is gone without a word."""
         try:
-            while True:
-                first, second = self.read_exactly(2)
-                if first & 0x0F == 8:
-                    return True
-                size = second & 0x7F
-                if size == 126:
-                    size = struct.unpack(">H", self.read_exactly(2))[0]
-                elif size == 127:
-                    size = struct.unpack(">Q", self.read_exactly(8))[0]
-                self.read_exactly(size)
+            while self.read_frame()[0] != 8:
+                pass
+            return True
         except TimeoutError:
             return False
         except OSError:
@@ -143,6 +155,35 @@ def test_reports_for_a_job_of_another_change_nothing(cluster, message):
         channel.send(**message, attempt=attempt_of(cluster, number))
     header = json.dumps({"kind": "LogChunk", "attempt": attempt_of(cluster), "offset": 0}).encode()
     channel.send_frame(header + b"\nforged\n", opcode=2)
+    check_unharmed(cluster)
+
+
+def test_addresses_of_a_job_of_another_are_not_given(cluster):
+    channel = Channel(cluster, cluster.liar, token_of(cluster, cluster.liar))
+    channel.hello(cluster.liar)
+
+    channel.send(kind="Renew", attempt=attempt_of(cluster))
+
+    assert channel.next("Launch", "Stop")["kind"] == "Stop"
+    check_unharmed(cluster)
+
+
+def test_whoever_has_the_job_gets_fresh_addresses_on_the_same_channel(cluster):
+    agent = json.loads((cluster.home / "nodes" / cluster.honest / "identity.json").read_text())["pid"]
+    os.kill(agent, signal.SIGSTOP)  # This test is the node meanwhile.
+    try:
+        channel = Channel(cluster, cluster.honest, token_of(cluster, cluster.honest))
+        channel.hello(cluster.honest, [{"attempt": attempt_of(cluster), "phase": "Running"}])
+        first = channel.next("Launch", "Stop")
+
+        channel.send(kind="Renew", attempt=first["attempt"])
+
+        again = channel.next("Launch", "Stop")
+        assert again["kind"] == "Launch" and again["attempt"] == first["attempt"]
+        assert again["deliveries"] and "sig=" in again["deliveries"][0]["container_url"]
+    finally:
+        os.kill(agent, signal.SIGCONT)
+    channel.socket.close()
     check_unharmed(cluster)
 
 

@@ -170,6 +170,24 @@ def test_it_listens_on_loopback_only(served):
     assert mine and not [address for address in mine if not address.startswith(("0100007F", "0" * 24 + "01000000"))]
 
 
+def ask_with_target(berth, target):
+    with berth.raw() as raw:
+        raw.sendall(f"GET {target} HTTP/1.1\r\nHost: {berth.host()}\r\nAuthorization: Bearer {berth.token()}\r\nConnection: close\r\n\r\n".encode())
+        answer = b""
+        while piece := raw.recv(65536):
+            answer += piece
+    return int(answer.split()[1]), answer
+
+
+def test_a_target_that_names_another_host_is_not_believed_either(served):
+    """What the target says goes before the Host header (RFC 9112, 3.2.2), so it must be one of ours as well."""
+    assert ask_with_target(served, f"http://evil.example.org{WORKSPACE}")[0] == 403
+    assert ask_with_target(served, f"http://evil.example.org:{served.cached_port()}{WORKSPACE}")[0] == 403
+    assert ask_with_target(served, f"http://{served.host()}@evil.example.org{WORKSPACE}")[0] == 403
+    assert ask_with_target(served, f"gopher://{served.host()}{WORKSPACE}")[0] == 400
+    assert ask_with_target(served, f"http://{served.host()}{WORKSPACE}")[0] == 200
+
+
 def test_a_foreign_host_header_is_not_believed(served):
     """DNS rebinding: a page of another site must not reach us, nor get its own name into links."""
     answer = served.request("GET", WORKSPACE, headers={"Host": "evil.example.org"})
@@ -213,7 +231,7 @@ def test_pipelined_requests_are_answered_in_order(served):
 def test_malformed_requests_are_refused_and_harm_nobody(served, head):
     """Each would cancel the job if it were taken for what it resembles."""
     served.submit("sleep 600", "j")
-    with served.raw(timeout=20) as raw:
+    with served.raw() as raw:
         authorised = f"Host: {served.host()}\r\nAuthorization: Bearer {served.token()}\r\n"
         raw.sendall(head.format(p=WORKSPACE + "/jobs/j/cancel", h=authorised).encode())
         raw.shutdown(socket.SHUT_WR)
@@ -261,7 +279,7 @@ def test_slow_and_silent_peers_hold_nobody_up(served):
 
 
 def test_a_half_sent_head_is_given_up(served):
-    with served.raw(timeout=45) as raw:
+    with served.raw() as raw:
         raw.sendall(f"GET {WORKSPACE} HTTP/1.1\r\nHost: ".encode())
         answer = raw.recv(4096)  # times out, and fails, when the connection is kept for ever
     assert answer == b"" or answer.startswith(b"HTTP/1.1 408")

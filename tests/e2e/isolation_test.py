@@ -141,6 +141,12 @@ def test_a_job_runs_as_its_user_with_his_groups_and_no_way_up(separated):
     assert folder.startswith(f"{separated.home}-jobs/")
 
 
+def test_a_job_can_open_its_streams_by_name(separated):
+    said = run(separated, "echo one; echo two > /dev/stderr; echo three > /dev/stdout; echo four > /proc/self/fd/2; id -u")
+
+    assert said.split() == ["one", "two", "three", "four", str(pwd.getpwnam(FIRST).pw_uid)]
+
+
 def test_code_inputs_outputs_and_logs_work_as_ever(separated):
     separated.file("code/main.sh", "cat $1/rows.csv > $2/copy.csv; mkdir -p outputs; echo kept > outputs/x; echo said")
     separated.file("data/rows.csv", "1,2\n")

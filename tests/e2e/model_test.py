@@ -110,12 +110,13 @@ def test_a_job_takes_a_model_as_its_input(berth):
         assert b"weights" in berth.log(name)
 
 
-def test_an_mlflow_model_without_its_file_is_warned_of(berth):
+def test_an_mlflow_model_without_its_file_is_refused(berth):
     berth.file("m/weights.bin", "1")
 
-    outcome = berth.ok("model", "create", "-n", "ranker", "-p", "m", "-t", "mlflow_model")
+    outcome = berth.fails("model", "create", "-n", "ranker", "-p", "m", "-t", "mlflow_model")
 
     assert "no file MLmodel" in outcome.err
+    assert berth.ok("model", "list", "-o", "json").json == []
 
 
 @pytest.mark.parametrize("words, code, said", [

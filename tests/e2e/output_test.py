@@ -28,6 +28,15 @@ def test_bytes_come_back_as_they_were(berth, name, code, expected):
     assert berth.log(name) == expected
 
 
+def test_opening_its_streams_by_name_erases_nothing(berth):
+    command = "echo one; echo two > /dev/stderr; echo three > /dev/stdout; echo four > /proc/self/fd/1; echo five"
+
+    outcome = berth.ok("run", "--name", "j", "--", "sh", "-c", command)
+
+    assert outcome.out.split() == ["one", "two", "three", "four", "five"]
+    assert berth.log("j") == outcome.out_bytes
+
+
 def test_a_command_that_closes_its_stdout_runs_on(berth):
     berth.file("p.py", "import os\nos.write(1, b'before\\n')\nos.close(1); os.close(2)\n"
                        "os.makedirs('outputs', exist_ok=True)\nopen('outputs/after', 'w').write('after')\n")

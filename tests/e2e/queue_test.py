@@ -7,7 +7,7 @@ from harness import CORES, eventually
 def test_as_many_at_once_as_cores_and_the_rest_in_order(berth):
     marks, gate = berth.folder / "marks", berth.folder / "gate"
     marks.mkdir()
-    names = [f"q{number}" for number in range(CORES + 3)]
+    names = [f"q{number:03}" for number in range(CORES + 3)]  # In the order of their names, with any number of cores.
     for name in names:
         berth.submit(f"touch {marks}/{name}; until [ -e {gate} ] || [ -e {gate}-{name} ]; do sleep 0.05; done",
                      name)

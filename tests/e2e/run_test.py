@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from harness import eventually
+from harness import DEADLINE, eventually
 
 
 def test_prints_hi_and_exits_0_with_no_server_before(berth):
@@ -83,7 +83,7 @@ def test_ctrl_c_cancels_the_job(berth):
 
     os.kill(process.pid, signal.SIGINT)
 
-    process.communicate(timeout=60)
+    process.communicate(timeout=DEADLINE)
     assert process.returncode != 0
     berth.wait("long", "Canceled")
 

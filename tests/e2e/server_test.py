@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The server's own life: start, second start, status, stop."""
 
-import contextlib
 import os
 import pathlib
 import signal
@@ -9,7 +8,7 @@ import socket
 import sqlite3
 import stat
 
-from harness import eventually, is_alive
+from harness import DEADLINE, eventually, is_alive
 
 
 def test_status_tells_pid_port_version_home_and_nodes(berth):
@@ -42,7 +41,7 @@ def test_stop_ends_it_and_its_idle_node(berth):
 
     berth.ok("server", "stop")
 
-    eventually(lambda: not berth.processes(), 20, "every process to end")
+    eventually(lambda: not berth.processes(), what="every process to end")
 
 
 def test_sigterm_drains_and_exits_0(berth):
@@ -51,7 +50,7 @@ def test_sigterm_drains_and_exits_0(berth):
 
     server.send_signal(signal.SIGTERM)
 
-    assert server.wait(timeout=30) == 0
+    assert server.wait(DEADLINE) == 0
 
 
 def test_sigterm_with_a_request_under_way_answers_it(berth):
@@ -65,22 +64,40 @@ def test_sigterm_with_a_request_under_way_answers_it(berth):
         raw.sendall(b"x" * 4000000)
         assert raw.recv(100).startswith(b"HTTP/1.1 201")
 
-    assert server.wait(timeout=30) == 0
+    assert server.wait(DEADLINE) == 0
 
 
-def test_a_background_server_takes_another_port_when_the_usual_one_is_taken(berth):
-    with socket.socket() as taken:
-        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-
-        def take():
-            with contextlib.suppress(OSError):  # A server of another test has it, for a while.
+def test_a_command_starts_a_server_on_another_port_when_8470_is_taken(berth):
+    def starts_elsewhere():
+        with socket.socket() as taken:
+            # The option lets us have the port when only connections of an earlier server linger there.
+            taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
                 taken.bind(("127.0.0.1", 8470))
                 taken.listen()
+                is_ours = True
+            except OSError:
+                is_ours = False
+            assert berth.ok("run", "--", "echo", "hi").out == "hi\n"
+            if berth.port() != 8470:
                 return True
+        assert not is_ours, "the server took a port that this test listens on"
+        # The stranger who had the port let go of it before our server asked for it: try again.
+        berth.ok("server", "stop")
+        eventually(lambda: not berth.processes(), what="the server to end")
+        return False
 
-        eventually(take, what="port 8470 to be free")
-        assert berth.ok("run", "--", "echo", "hi").out == "hi\n"
-        assert berth.port() != 8470
+    eventually(starts_elsewhere, what="port 8470 to be taken by somebody")
+
+
+def test_a_port_that_was_chosen_and_is_taken_is_an_error(berth):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        outcome = berth.fails("server", "--background", "--port", port)
+        assert str(port) in outcome.err, outcome
+    assert not berth.is_up()
 
 
 def test_a_second_server_on_the_same_home_is_refused(berth):
@@ -94,7 +111,7 @@ def test_a_second_server_on_the_same_home_is_refused(berth):
 
 def test_commands_at_once_start_one_server(berth):
     commands = [berth.popen("run", "--", "echo", str(number)) for number in range(6)]
-    outputs = [command.communicate(timeout=120) for command in commands]
+    outputs = [command.communicate(timeout=DEADLINE) for command in commands]
 
     assert [command.returncode for command in commands] == [0] * 6, outputs
     assert sorted(int(out) for out, _ in outputs) == list(range(6))

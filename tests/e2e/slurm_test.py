@@ -11,12 +11,13 @@ import urllib.request
 
 import pytest
 
-from harness import EXAMPLES, eventually, is_alive, kill
+from harness import DEADLINE, EXAMPLES, eventually, is_alive, kill
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "slurm"))
 from slurm_cluster import SlurmCluster, free_ports, missing_programs  # noqa: E402
 
-LEASE = 3  # seconds
+# Seconds. The short one is for what must happen when it lapses; where it must not, no load may make it.
+LEASE, LONG_LEASE = 5, 120
 
 
 @pytest.fixture(scope="module")
@@ -36,14 +37,31 @@ def lab(berth, slurm):
     lab.end()
 
 
+@pytest.fixture
+def hasty_lab(berth, slurm):
+    """Whose nodes hold short leases."""
+    lab = Lab(berth, slurm, LEASE)
+    lab.start()
+    yield lab
+    lab.end()
+
+
 class Lab:
-    def __init__(self, berth, slurm):
-        self.berth, self.slurm = berth, slurm
+    def __init__(self, berth, slurm, lease=LONG_LEASE):
+        self.berth, self.slurm, self.lease = berth, slurm, lease
         self.port = free_ports(1)[0]
         self.work = berth.folder / "work"
 
     def start(self):
-        self.server = self.berth.start_server("--port", str(self.port), "--lease", str(LEASE))
+        self.server = self.berth.start_server("--port", str(self.port), "--lease", str(self.lease))
+
+    def stop_server(self, how):
+        """In good order: by the command, or as a service manager does it."""
+        if how == "command":
+            self.berth.ok("server", "stop")
+        else:
+            self.server.terminate()
+        assert self.server.wait(DEADLINE) == 0
 
     def kill_server(self):
         kill(self.server.pid)
@@ -60,6 +78,10 @@ class Lab:
 
     def nodes(self):
         return self.berth.ok("compute", "list-nodes", "-n", "pool", "-o", "json").json
+
+    def statuses(self):
+        """Of its nodes, as the server sees them."""
+        return [node["status"] for node in self.berth.server_status()["nodes"] if node["target"] != "local"]
 
     def jobs(self):
         """Slurm's jobs that are nodes of this server."""
@@ -169,8 +191,7 @@ def test_work_goes_on_through_restarts_of_berth_and_of_slurmctld(lab):
     lab.slurm.stop_controller(signal.SIGKILL)
     lab.berth.server_status()  # It lives without a Slurm that answers.
     lab.slurm.start_controller()
-    lab.berth.ok("server", "stop")
-    lab.server.wait()
+    lab.stop_server("command")
     lab.start()
     gate.touch()
 
@@ -179,7 +200,32 @@ def test_work_goes_on_through_restarts_of_berth_and_of_slurmctld(lab):
     lab.wait_until_empty()
 
 
-def test_work_whose_server_is_away_for_longer_than_the_lease_is_stopped_and_runs_again(lab):
+def test_a_server_that_is_stopped_in_good_order_finds_its_work_untouched_long_after_the_lease(hasty_lab):
+    """As for every upgrade. The job itself says how long it has lived without a server."""
+    lab = hasty_lab
+    lab.add_site()
+    lab.make_cluster()
+    marks, gate = lab.ticking("job")
+    pid = wait_for_process(marks, 1)
+
+    for how in ("command", "signal"):
+        lab.stop_server(how)
+        stopped_at = ticks_of(marks)[-1][1]
+        eventually(lambda: ticks_of(marks)[-1][1] > stopped_at + LEASE + 2 or not is_alive(pid),
+                   what="work without a server")
+        assert is_alive(pid), f"ended {ticks_of(marks)[-1][1] - stopped_at} s after the server"
+        lab.start()
+        eventually(lambda: "Ready" in lab.statuses(), what="its node")
+    gate.touch()
+
+    job = lab.berth.wait("job")["properties"]
+    assert job["status"] == "Completed" and job["attempt"] == 1
+    assert pids_of(marks) == [pid]
+    lab.wait_until_empty()
+
+
+def test_work_whose_server_is_away_for_longer_than_the_lease_is_stopped_and_runs_again(hasty_lab):
+    lab = hasty_lab
     lab.add_site()
     lab.make_cluster()
     marks, gate = lab.ticking("job")
@@ -208,8 +254,11 @@ def test_a_node_that_somebody_cancels_is_replaced_and_its_job_runs_again(lab):
     wait_for_process(marks, 2)
     gate.touch()
 
-    assert lab.berth.wait("job")["properties"]["status"] == "Completed"
+    ended = lab.berth.wait("job")["properties"]
+    assert ended["status"] == "Completed"
+    assert ended["attempt"] == 2, "the node that was going away was given the job again"
     check_no_overlap(marks)
+    assert len(pids_of(marks)) == 2
     lab.wait_until_empty()
 
 
@@ -219,7 +268,7 @@ def test_a_job_that_outlasts_its_nodes_time_is_queued_again(lab):
     marks, gate = lab.ticking("job")
     wait_for_process(marks, 1)
 
-    eventually(lambda: len(pids_of(marks)) >= 2, timeout=240, what="a second node")
+    eventually(lambda: len(pids_of(marks)) >= 2, timeout=2 * DEADLINE, what="a second node")
     gate.touch()
 
     assert lab.berth.wait("job")["properties"]["status"] == "Completed"
@@ -273,3 +322,26 @@ def test_the_stranger_that_a_remote_node_meets_gets_no_token(berth):
     refused = berth.fails("node", "--name", "n1", "--server", "http://127.0.0.1:1", "--ca", "/dev/null",
                           "--token-file", "/dev/null", code=2)
     assert "https://host:port" in refused.err
+
+
+def test_a_job_finds_what_slurm_set_and_nothing_of_who_started_the_server(berth, slurm):
+    berth.environment |= {"HF_TOKEN": "hf_stray0123456789", "VIRTUAL_ENV": "/stray/venv", "STRAY": "stray",
+                          "PATH": f"/stray/venv/bin:{berth.environment['PATH']}"}
+    lab = Lab(berth, slurm)
+    lab.start()
+    lab.add_site("--job-env", "SITE=set")
+    lab.make_cluster(most=1)
+    value = berth.folder / "value"
+    value.write_text("s3cret-of-a-slurm-job")
+    berth.ok("secret", "set", "KNOWN", "--from-file", value)
+    value.unlink()
+
+    berth.submit("env -0 -u KNOWN; printf 'SIZE=%s\\0' ${#KNOWN}; printf ON_DISK=; grep -rl \"$KNOWN\" " + str(lab.work),
+                 "j", compute="azureml:pool", properties={"berth.secrets": "KNOWN"})
+    berth.wait("j", "Failed")  # grep found nothing.
+
+    found = dict(entry.split("=", 1) for entry in berth.log("j").decode().split("\0") if "=" in entry)
+    assert not [name for name, text in found.items() if "stray" in text], found
+    assert found["SLURM_JOB_ID"] and found["SITE"] == "set"
+    assert (found["SIZE"], found["ON_DISK"]) == ("21", "")
+    lab.end()

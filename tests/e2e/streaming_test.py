@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Logs arrive as they are written, whole, and again afterwards."""
 
-from harness import EXAMPLES
+from harness import DEADLINE, EXAMPLES
 
 SLOW = "echo first; while [ ! -e {gate} ]; do sleep 0.05; done; echo last"
 
@@ -13,7 +13,7 @@ def test_a_line_is_seen_while_the_job_still_runs(berth):
     assert process.stdout.readline() == b"first\n"
     assert berth.status_of("slow") == "Running"
     gate.touch()
-    rest, _ = process.communicate(timeout=60)
+    rest, _ = process.communicate(timeout=DEADLINE)
     assert rest == b"last\n"
     assert process.returncode == 0
 
@@ -24,7 +24,7 @@ def test_a_line_without_an_end_is_seen_too(berth):
 
     assert process.stdout.read(10) == b"no-newline"
     gate.touch()
-    assert process.communicate(timeout=60)[0] == b""
+    assert process.communicate(timeout=DEADLINE)[0] == b""
 
 
 def test_two_may_watch_one_job(berth):
@@ -38,7 +38,7 @@ def test_two_may_watch_one_job(berth):
     gate.touch()
 
     for watcher in watchers:
-        out, err = watcher.communicate(timeout=60)
+        out, err = watcher.communicate(timeout=DEADLINE)
         assert b"last\n" in out, (out, err)
         assert watcher.returncode == 0
 
@@ -80,7 +80,7 @@ def test_a_run_at_the_front_of_a_closed_pipe_ends_its_job(berth):
     process.stdout.readline()
     process.stdout.close()
     process.stderr.read()
-    process.wait(timeout=60)
+    process.wait(timeout=DEADLINE)
 
     berth.wait("piped", "Canceled")
 
@@ -92,7 +92,7 @@ def test_a_watcher_that_goes_away_does_not_disturb_the_job(berth):
     process.stdout.readline()
     process.stdout.close()
     process.stderr.read()
-    process.wait(timeout=60)
+    process.wait(timeout=DEADLINE)
     gate.touch()
 
     berth.wait("piped", "Completed")
@@ -105,6 +105,6 @@ def test_a_stopped_watcher_does_not_hold_up_the_job_or_the_server(berth):
 
     berth.wait("flood", "Completed")
     assert berth.ok("run", "--", "echo", "still here").out == "still here\n"
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=DEADLINE)
     assert len(out) == 20000000 - 1
     assert process.returncode == 0

@@ -37,6 +37,8 @@ PARAMETERS = [
 OURS = [
     ("GET", "/berth/v1/sites/{}"), ("PUT", "/berth/v1/sites/{}"), ("DELETE", "/berth/v1/sites/{}"),
     ("POST", "/berth/v1/nodes/{}/preempt"),
+    ("GET", f"/berth/v1{WORKSPACE}/secrets/{{}}"), ("PUT", f"/berth/v1{WORKSPACE}/secrets/{{}}"),
+    ("DELETE", f"/berth/v1{WORKSPACE}/secrets/{{}}"), ("PUT", f"/berth/v1{WORKSPACE}/sharedSecrets/{{}}"),
     ("GET", f"/history/v1.0{WORKSPACE}/runs/{{}}/details"), ("PATCH", f"/history/v1.0{WORKSPACE}/runs/{{}}"),
     ("PATCH", f"/history/v1.0{WORKSPACE}/experiments/{{}}/runs/r"),
     ("GET", f"/history/v1.0{WORKSPACE}/runs/r/serviceinstances/{{}}"),
@@ -48,6 +50,7 @@ BODIES = {"jobs": {"properties": {"jobType": "Command", "command": "true", "envi
           "data": {"properties": {"dataType": "uri_file", "dataUri": "azureml://datastores/workspaceblobstore/paths/x"}},
           "environments": {"properties": {"image": "x"}},
           "computes": {"properties": {"computeType": "AmlCompute"}}, "sites": {"provider": "local"},
+          "secrets": {"value": "x"}, "sharedSecrets": {"value": "x"},
           "codes": {"properties": {"codeUri": "azureml://datastores/workspaceblobstore/paths/x"}}}
 
 

@@ -4,10 +4,13 @@
 #include "base/text.h"
 
 #include "base/clock.h"
+#include "base/quantity.h"
+#include "core/docker_limits.h"
 #include "fuzz.h"
 #include "io/address.h"
 #include "model/memory.h"
 #include "model/reference.h"
+#include "model/reference_scope.h"
 
 using namespace berth;
 
@@ -34,7 +37,16 @@ void read_encodings(std::string_view input) {
   (void)from_base64(input);
 }
 
+void read_amounts(std::string_view input) {
+  (void)model::memory_mib_from(input);
+  (void)core::docker_limits({.docker_args = std::string(input)});
+  const auto bytes = bytes_from(input);
+  fuzz::require(!bytes || *bytes < std::uint64_t{1} << 63, "an amount of bytes fits");
+}
+
 void read_references(std::string_view input) {
+  (void)model::check_workspace({.name = "default"}, input);
+  (void)model::workspace_of_blob_url(input);
   (void)model::parse_compute_ref(input);
   for (const auto kind : {model::AssetKind::Code, model::AssetKind::Data}) {
     (void)model::parse_asset_ref(kind, input);
@@ -52,6 +64,6 @@ FUZZ(input) {
   read_times(input);
   read_encodings(input);
   read_references(input);
-  (void)model::memory_mib_from(input);
+  read_amounts(input);
   (void)io::parse_https_address(input);
 }

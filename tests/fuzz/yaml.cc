@@ -6,6 +6,7 @@
 #include "wire/yaml/compute.h"
 #include "wire/yaml/document.h"
 #include "wire/yaml/job.h"
+#include "wire/yaml/server_settings.h"
 #include "wire/yaml/value.h"
 
 using namespace berth;
@@ -17,6 +18,18 @@ namespace {
 bool names_a_local_file(std::string_view text) {
   return text.find("/dev") != std::string_view::npos ||
          text.find("/proc") != std::string_view::npos;
+}
+
+/// An edit changes what it is about and nothing else.
+void edit_settings(const Node& root, std::string_view input) {
+  const Result<ServerSettings> settings = server_settings_from(root);
+  if (!settings) return;
+  const auto text = edited(std::string(input), "fuzz.yml", {{"slots", {"3"}}, {"bind", {}}});
+  fuzz::require(text.has_value(), "what can be read can be edited");
+  ServerSettings wanted = merged(*settings, {{"slots", {"3"}}});
+  wanted.erase("bind");
+  const auto again = parse(*text, "again.yml");
+  fuzz::require(again && server_settings_from(*again) == wanted, "an edit changes its own key");
 }
 
 }  // namespace
@@ -35,5 +48,6 @@ FUZZ(input) {
   (void)compute_from_yaml(*root);
   (void)compute_change_from_yaml(*root);
   (void)sizes_from_yaml(*root);
+  edit_settings(*root, input);
   (void)to_yaml_text(to_json(*root));
 }

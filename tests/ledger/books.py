@@ -48,6 +48,8 @@ class Entry:
     puts: list = dataclasses.field(default_factory=list)  # {"body", "status", "made"}
     told: list = dataclasses.field(default_factory=list)  # {"at", "status", "message"}
     cancel_asked: bool = False
+    delete_asked: bool = False
+    deletes: list = dataclasses.field(default_factory=list)  # {"status", "text"}
     found: int | None = None  # the HTTP status of the last look
     listed: int = 0
     log: str | None = None
@@ -58,10 +60,30 @@ class Entry:
     def acknowledged(self):
         return any(put["status"] in (200, 201) for put in self.puts)
 
+    @property
+    def deleted(self):
+        return any(each["status"] in (200, 204) for each in self.deletes)
+
+
+@dataclasses.dataclass
+class File:
+    """What somebody uploaded, and what they found of it in the end."""
+    path: str
+    content: int = 0
+    status: int = 0
+    text: str = ""
+    is_unwanted: bool = False  # asked to be taken away
+    read: dict | None = None  # {"status", "is_whole"}
+
+    @property
+    def is_kept(self):
+        return self.status == 201 and not self.is_unwanted
+
 
 @dataclasses.dataclass
 class Ledger:
     entries: dict = dataclasses.field(default_factory=dict)
+    files: dict = dataclasses.field(default_factory=dict)  # by path
     kills: list = dataclasses.field(default_factory=list)  # {"at", "kind", "supervisors": [pid]}
     left: dict = dataclasses.field(default_factory=dict)  # kind -> what
     incidents: list = dataclasses.field(default_factory=list)
@@ -117,8 +139,19 @@ def take(ledger, line):
         ledger.left.setdefault(line["kind"], []).append(line["name"])
     elif what == "incident":
         ledger.incidents.append(line["text"])
+    elif "path" in line:
+        take_about_file(ledger.files.setdefault(line["path"], File(line["path"])), what, line)
     else:
         take_about_job(ledger.entry(line["job"]), what, line)
+
+
+def take_about_file(file, what, line):
+    if what == "stored":
+        file.content, file.status, file.text = line["content"], line["status"], line["text"]
+    elif what == "removing":
+        file.is_unwanted = True
+    elif what == "read":
+        file.read = line
 
 
 def take_about_job(entry, what, line):
@@ -130,6 +163,10 @@ def take_about_job(entry, what, line):
         entry.told.append(line)
     elif what == "cancel":
         entry.cancel_asked = True
+    elif what == "delete":
+        entry.delete_asked = True
+    elif what == "deleted":
+        entry.deletes.append(line)
     elif what == "found":
         entry.found = line["status"]
     elif what == "listed":

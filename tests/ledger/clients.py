@@ -34,30 +34,42 @@ class Door:
 
     def ask(self, method, below, body=None):
         """(status, answer), or None when the server is not there or was gone before it answered."""
+        answer = self.send(method, f"{WORKSPACE}{below}", json.dumps(body) if body is not None else None)
+        try:
+            return answer and (answer[0], json.loads(answer[1]) if answer[1] else {})
+        except ValueError:
+            return None
+
+    def send(self, method, path, body=None, headers=None):
+        """The same for any address, in bytes."""
         try:
             if not self.connection:
                 port = json.loads((self.home / "server.json").read_text())["port"]
                 self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
             token = (self.home / "owner.token").read_text().strip()
-            headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-            self.connection.request(method, f"{WORKSPACE}{below}", json.dumps(body) if body is not None else None,
-                                    headers)
+            self.connection.request(method, path, body, {"Authorization": f"Bearer {token}",
+                                                         "Content-Type": "application/json", **(headers or {})})
             answer = self.connection.getresponse()
-            text = answer.read()
-            return answer.status, json.loads(text) if text else {}
+            return answer.status, answer.read()
         except (OSError, ValueError, KeyError, http.client.HTTPException):
             self.close()
             return None
 
     def insist(self, method, below, body=None):
         """Asks until a server answers and has room."""
+        return self.until_answered(f"{method} {below}", lambda: self.ask(method, below, body))
+
+    def insist_on(self, method, path, body=None, headers=None):
+        return self.until_answered(f"{method} {path}", lambda: self.send(method, path, body, headers))
+
+    def until_answered(self, what, ask):
         until = time.monotonic() + 10 * PATIENCE
         while time.monotonic() < until and not self.given_up.is_set():
-            answer = self.ask(method, below, body)
+            answer = ask()
             if answer and answer[0] != 503:
                 return answer
             time.sleep(0.01)
-        raise RuntimeError(f"no server answered {method} {below}")
+        raise RuntimeError(f"no server answered {what}")
 
 
 def command_of(folder, wish, body):
@@ -102,6 +114,7 @@ class Client(threading.Thread):
         self.door, self.folder, self.stop = Door(home), folder, stop
         self.book = books.Book(folder, f"client-{number}")
         self.open = []
+        self.unwanted = set()  # to be deleted when they are over
         self.trouble = None
 
     def run(self):
@@ -127,6 +140,8 @@ class Client(threading.Thread):
             submit(self.door, self.book, self.folder, wish, "b")
         elif wish.manner == "cancel":
             self.cancel(wish)
+        elif wish.manner == "delete":
+            self.unwanted.add(wish.job)
 
     def crowd(self, wish):
         """All at once, half of them for something else under the same name."""
@@ -151,7 +166,78 @@ class Client(threading.Thread):
         """Looks now and then at what it asked for, until only so many are not over."""
         while len(self.open) > most and not self.stop.is_set():
             job = self.dice.choice(self.open)
-            if look(self.door, self.book, job) in (None, *judge.TERMINAL):
-                self.open.remove(job)
-            else:
+            status = look(self.door, self.book, job)
+            if status not in (None, *judge.TERMINAL):
                 time.sleep(0.01)
+                continue
+            self.open.remove(job)
+            if job in self.unwanted:
+                self.delete(job)
+
+    def delete(self, job):
+        """Its client is done with it. Of the delete that is not answered nobody knows what became."""
+        self.book.note("delete", job=job)
+        status, said = self.door.insist("DELETE", f"/jobs/{job}?api-version=2024-10-01")
+        self.book.note("deleted", job=job, status=status, text=str(said)[:300])
+
+
+class Uploader(threading.Thread):
+    """Stores the same few contents under many names, and takes most of them away again."""
+
+    def __init__(self, number, seed, home, folder, stop):
+        super().__init__(daemon=True)
+        self.uploads = plan.uploads(seed, number)
+        self.door, self.stop = Door(home), stop
+        self.book = books.Book(folder, f"uploader-{number}")
+        self.trouble = None
+
+    def run(self):
+        try:
+            root = blob_root(self.door)
+            while not self.stop.is_set():
+                self.store(root, next(self.uploads))
+        except Exception as trouble:
+            self.trouble = trouble
+        finally:
+            self.door.close()
+
+    def store(self, root, upload):
+        url, content = f"{root}/{upload.path}", plan.bytes_of(upload.content)
+        if upload.in_blocks:
+            self.door.insist_on("PUT", f"{url}?comp=block&blockid=YQ==", content)
+            order = b"<BlockList><Latest>YQ==</Latest></BlockList>"
+            status, said = self.door.insist_on("PUT", f"{url}?comp=blocklist", order)
+        else:
+            status, said = self.door.insist_on("PUT", url, content, {"x-ms-blob-type": "BlockBlob"})
+        self.book.note("stored", path=upload.path, content=upload.content, status=status, text=said.decode()[:300])
+        if upload.is_removed:
+            self.book.note("removing", path=upload.path)
+            self.door.insist_on("DELETE", url)
+
+
+class Sweeper(threading.Thread):
+    """Has everything swept that nothing names, one sweep after the other."""
+
+    def __init__(self, home, stop):
+        super().__init__(daemon=True)
+        self.door, self.stop = Door(home), stop
+        self.sweeps, self.objects = 0, 0
+        self.trouble = None
+
+    def run(self):
+        while not self.stop.is_set():
+            answer = self.door.send("POST", "/berth/v1/storage/sweep", b"{}")
+            if answer and answer[0] == 200:
+                self.sweeps += 1
+                self.objects += json.loads(answer[1])["objects"]
+            elif answer and answer[0] not in (503, 507):
+                self.trouble = f"a sweep was answered {answer[0]}: {answer[1][:300]}"
+            time.sleep(0 if answer else 0.01)
+        self.door.close()
+
+
+def blob_root(door):
+    """Where files of the default datastore are read and written."""
+    status, said = door.insist("GET", "?api-version=2024-10-01")
+    assert status == 200, said
+    return f"/blob/{said['properties']['workspaceId']}/azureml-blobstore"

@@ -66,7 +66,7 @@ class Home:
     def __init__(self, folder):
         self.berth = harness.Berth(folder / "home", folder)
         self.path, self.folder = folder / "home", folder
-        self.group = ControlGroup(f"ledger-{os.getpid()}")
+        self.group = ControlGroup(f"ledger-{os.getpid()}-{os.urandom(4).hex()}")
         self.server, self.ports = None, set()
 
     def start(self):

@@ -13,7 +13,7 @@ BLUR = 0.02
 # The longest from a command's first instruction to its first mark; process numbers come round again.
 SLOW_START = 20
 CHARGES = ("lost", "doubled", "stuck", "run twice", "overlapping", "two ends", "wrong end", "after its end",
-           "wrong log",
+           "wrong log", "not deleted", "lost file",
            "answered wrongly", "left over", "incident")
 
 Finding = collections.namedtuple("Finding", "charge job text")
@@ -37,6 +37,8 @@ class Judge:
                 self.judge_answers(entry)
                 self.judge_runs(entry)
                 self.judge_end(entry)
+        for file in self.ledger.files.values():
+            self.judge_file(file)
         for kind, names in self.ledger.left.items():
             for name in names:
                 self.charge("left over", kind, name)
@@ -48,6 +50,12 @@ class Judge:
         """One that nobody was promised may be missing, but then it has not run either."""
         if entry.listed > 1:
             self.charge("doubled", entry.job, f"listed {entry.listed} times")
+        if entry.deleted:
+            if entry.found == 200 or entry.listed:
+                self.charge("not deleted", entry.job, f"deleted, then HTTP {entry.found}, listed {entry.listed} times")
+            return True
+        if entry.delete_asked and not entry.listed:
+            return True
         if entry.found == 200 and entry.listed:
             return True
         if entry.acknowledged:
@@ -70,6 +78,18 @@ class Judge:
                 self.charge("answered wrongly", entry.job, "a repeat was refused as a conflict")
             if put["status"] not in (200, 201, 409):
                 self.charge("answered wrongly", entry.job, f"a submit was answered {put['status']}: {put.get('text')}")
+        for delete in entry.deletes:
+            if delete["status"] not in (200, 204):
+                self.charge("answered wrongly", entry.job, f"a delete was answered {delete['status']}: {delete['text']}")
+
+    def judge_file(self, file):
+        """What was stored and nobody wanted away is there, whole; whatever else had the same content."""
+        if file.status != 201:
+            self.charge("answered wrongly", file.path, f"an upload was answered {file.status}: {file.text}")
+        elif file.is_kept and (file.read is None or file.read["status"] != 200):
+            self.charge("lost file", file.path, f"stored, then HTTP {file.read and file.read['status']}")
+        elif file.is_kept and not file.read["is_whole"]:
+            self.charge("lost file", file.path, "stored, and has another content")
 
     def is_excused(self, run):
         """Its supervisor was killed, and had not begun anything else before that."""
@@ -109,7 +129,7 @@ class Judge:
         wrong = self.wrong_end(entry, ends[-1])
         if wrong:
             self.charge("wrong end", entry.job, wrong)
-        elif entry.log is not None and entry.runs and entry.runs[-1].code is not None:
+        elif entry.log is not None and not entry.delete_asked and entry.runs and entry.runs[-1].code is not None:
             self.judge_log(entry, entry.runs[-1], ends[-1])
 
     def judge_log(self, entry, run, end):
@@ -171,6 +191,7 @@ def rows(ledger):
         count("submits answered", entry, len(entry.puts))
         count("runs", entry, len(entry.runs))
         count("runs again, supervisor killed", entry, max(len(entry.runs) - 1, 0))
+        count("deleted", entry, entry.deleted)
         last = entry.told[-1] if entry.told else {"status": "unknown", "message": ""}
         lost = "lost the attempt" in last["message"]
         count("Failed, supervisor killed" if lost else last["status"], entry)

@@ -308,3 +308,68 @@ def test_a_seed_always_says_the_same():
     assert {kill.kind for kill in plan.kills(7, 500)} == set(plan.KINDS)
     first, again = plan.wishes(7, 1), plan.wishes(7, 1)
     assert [next(first) for _ in range(50)] == [next(again) for _ in range(50)]
+
+
+def test_a_job_that_was_deleted_may_be_gone(planted):
+    planted.job(found=404, listed=0)
+    planted.marks(*run(1, 100, 5.0, end=6.0))
+    planted.note("delete", 15.0, job="j")
+    planted.note("deleted", 15.1, job="j", status=204, text="")
+    assert planted.charges() == []
+
+
+def test_a_job_that_was_deleted_and_is_still_there_is_found(planted):
+    planted.job()
+    planted.marks(*run(1, 100, 5.0, end=6.0))
+    planted.note("delete", 15.0, job="j")
+    planted.note("deleted", 15.1, job="j", status=204, text="")
+    assert planted.charges() == ["not deleted"]
+
+
+def test_a_delete_that_was_not_answered_may_have_happened_or_not(planted):
+    planted.job("gone", found=404, listed=0)
+    planted.marks(*run(1, 100, 5.0, end=6.0), job="gone")
+    planted.note("delete", 15.0, job="gone")
+    planted.job("here")
+    planted.marks(*run(1, 101, 5.0, end=6.0), job="here")
+    planted.note("delete", 15.0, job="here")
+    planted.note("log", 21.0, job="here", text="")
+    assert planted.charges() == []
+
+
+def test_a_job_that_is_gone_without_a_delete_is_lost(planted):
+    planted.job(found=404, listed=0)
+    planted.marks(*run(1, 100, 5.0, end=6.0))
+    assert planted.charges() == ["lost"]
+
+
+def test_a_delete_that_is_refused_is_found(planted):
+    planted.job()
+    planted.marks(*run(1, 100, 5.0, end=6.0))
+    planted.note("delete", 15.0, job="j")
+    planted.note("deleted", 15.1, job="j", status=409, text="is not over")
+    assert planted.charges() == ["answered wrongly"]
+
+
+@pytest.mark.parametrize("read, charges", [
+    ({"status": 200, "is_whole": True}, []),
+    ({"status": 200, "is_whole": False}, ["lost file"]),
+    ({"status": 404, "is_whole": False}, ["lost file"]),
+    (None, ["lost file"]),
+])
+def test_a_file_that_was_stored_is_there_whole(planted, read, charges):
+    planted.note("stored", path="a", content=1, status=201, text="")
+    if read:
+        planted.note("read", path="a", **read)
+    assert planted.charges() == charges
+
+
+def test_a_file_that_was_to_go_may_be_there_or_not(planted):
+    planted.note("stored", path="a", content=1, status=201, text="")
+    planted.note("removing", path="a")
+    assert planted.charges() == []
+
+
+def test_an_upload_that_is_refused_is_found(planted):
+    planted.note("stored", path="a", content=1, status=400, text="no")
+    assert planted.charges() == ["answered wrongly"]

@@ -32,6 +32,7 @@ import plan  # noqa: E402
 from home import HANG, Home  # noqa: E402
 
 CLIENTS = 6
+UPLOADERS = 3
 NODES = 2  # of the cluster
 
 
@@ -47,6 +48,9 @@ def play(home, options, book):
     """The kills, with clients at work all the while. Returns how many of each kind, and of processes."""
     stop = threading.Event()
     crowd = [clients.Client(number, options.seed, home.path, home.folder, stop) for number in range(CLIENTS)]
+    sweeper = clients.Sweeper(home.path, stop)
+    crowd += [clients.Uploader(number, options.seed, home.path, home.folder, stop) for number in range(UPLOADERS)]
+    crowd.append(sweeper)
     for client in crowd:
         client.start()
     counts = collections.Counter()
@@ -65,6 +69,7 @@ def play(home, options, book):
     for client in crowd:
         if client.trouble or client.is_alive():
             book.note("incident", text=f"{client.name} gave up: {client.trouble}")
+    counts.update(sweeps=sweeper.sweeps, objects=sweeper.objects)
     return counts
 
 
@@ -84,7 +89,20 @@ def settle(home, folder, book):
     for job in list_all(door):
         book.note("listed", job=job)
         book.note("log", job=job, text=home.berth.live_log(job).decode(errors="replace"))
+    read_files(door, folder, book)
     door.close()
+
+
+def read_files(door, folder, book):
+    """After one more sweep, everything that was stored and is still wanted."""
+    status, said = door.insist_on("POST", "/berth/v1/storage/sweep", b"{}")
+    assert status == 200, said
+    root = clients.blob_root(door)
+    for path, file in books.read(folder).files.items():
+        if file.is_kept:
+            status, content = door.insist_on("GET", f"{root}/{path}")
+            is_whole = content == plan.bytes_of(file.content)
+            book.note("read", path=path, status=status, is_whole=is_whole)
 
 
 def list_all(door):
@@ -113,6 +131,7 @@ def run(options, folder):
         home.stop()
         home.note_left(book)
         kinds = ", ".join(f"{kind} {counts[kind]}" for kind in plan.KINDS)
+        print(f"{counts['sweeps']} sweeps took away {counts['objects']} objects")
         print(f"{options.kills} kills in {took:.0f} s ({kinds}; {counts['processes']} processes), "
               f"control groups {'watched' if home.group.directories else 'cannot be made here'}")
 

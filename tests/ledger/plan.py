@@ -41,8 +41,8 @@ class Wish:
 
 # repeat: asks again after it was acknowledged. other: asks for something else under the same name.
 # crowd: many clients at once, half of them for something else. cancel: changes its mind.
-# impatient: asks once, and takes no answer for an answer.
-MANNERS = {"plain": 60, "repeat": 10, "other": 10, "cancel": 10, "impatient": 6, "crowd": 4}
+# impatient: asks once, and takes no answer for an answer. delete: deletes it when it is over.
+MANNERS = {"plain": 50, "repeat": 10, "other": 10, "cancel": 10, "impatient": 6, "crowd": 4, "delete": 10}
 
 
 def wishes(seed, client):
@@ -57,3 +57,33 @@ def wishes(seed, client):
                    code=dice.choices((0, 3, 7), (80, 10, 10))[0],
                    kind=dice.choices(("plain", "leaves"), (90, 10))[0],
                    manner=dice.choices(list(MANNERS), list(MANNERS.values()))[0])
+
+
+# So many uploads of a client share so few contents, most of which go again: an object loses its last name and is
+# wanted once more at any moment of a sweep. Then the next contents have their turn.
+TURN, CONTENTS = 20, 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Upload:
+    """One file, and what becomes of it."""
+    path: str
+    content: int
+    in_blocks: bool
+    is_removed: bool
+
+
+def uploads(seed, client):
+    """Without end."""
+    dice = random.Random(f"uploads {client} {seed}")
+    number = 0
+    while True:
+        number += 1
+        yield Upload(path=f"ledger/{client}/{number}",
+                     content=number // TURN * CONTENTS + dice.randrange(CONTENTS),
+                     in_blocks=dice.random() < 0.3,
+                     is_removed=dice.random() < 0.95)
+
+
+def bytes_of(content):
+    return f"content {content}\n".encode() * 100

@@ -78,7 +78,8 @@ void Agent::opened(std::shared_ptr<Connection> connection) {
                           .version = "simulated",
                           .slots = spec.slots,
                           .work_root = "/work",
-                          .address = "10.0.0.1"};
+                          .address = "10.0.0.1",
+                          .is_leaving = is_withdrawn_};
   for (const auto& [ref, attempt] : attempts_) {
     if (!attempt.is_forgotten) hello.attempts.push_back({ref, attempt.phase});
   }
@@ -140,6 +141,10 @@ void Agent::on(const wire::node::Welcome& message) {
 void Agent::on(const wire::node::Launch& message) {
   if (find(message.attempt) != nullptr) return confirm(message.attempt, message);
   if (is_withdrawn_) {
+    // One may have been on its way when this node said that it leaves.
+    auto& given = given_while_leaving_[stage_.judge.timeline()];
+    given.insert(message.attempt);
+    if (given.size() > 1) stage_.judge.blame("a node that leaves was given work again and again");
     return send(wire::node::Ended{.attempt = message.attempt,
                                   .outcome = {.ending = Ending::Lost, .message = kWithdrawn}});
   }
@@ -161,6 +166,7 @@ void Agent::on(const wire::node::Go& message) {
 void Agent::on(const wire::node::LeaseRenewed& message) {
   lease_.renewed(message, stage_.time.now());
   if (has_lease_file_) machine_.set_lease(lease_.deadline());
+  if (message.heartbeat == 0) send(wire::node::LeaseNoted{message.lease});
 }
 
 void Agent::on(const wire::node::Stop& message) {
@@ -291,8 +297,9 @@ void Agent::end_if_done() {
 
 void Agent::told_to_end() {
   if (!machine_.parts().is_remote) return end("signal");
-  is_withdrawn_ = true;
+  if (std::exchange(is_withdrawn_, true)) return;
   leave_reason_ = "signal";
+  send(wire::node::Leaving{kWithdrawn});
   return_waiting();
   std::vector<AttemptRef> all;
   for (const auto& [ref, attempt] : attempts_) all.push_back(ref);

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "node/lease.h"
 #include "node/pace.h"
@@ -119,6 +120,7 @@ class Agent {
   Duration pause_{50};
   std::optional<std::string> leave_reason_{};
   bool is_withdrawn_ = false;
+  std::map<int, std::set<AttemptRef>> given_while_leaving_{};  ///< By timeline.
   bool is_lapsed_ = false;
   int beats_ = 0;
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);

@@ -9,14 +9,6 @@ using namespace std::chrono_literals;
 using model::Ending;
 using wire::node::Phase;
 
-namespace {
-
-bool went_well(const model::Outcome& outcome) {
-  return outcome.ending == Ending::Exited && outcome.exit_code == 0;
-}
-
-}  // namespace
-
 void Agent::launch(const Waiting& waiting) {
   const AttemptRef ref = waiting.launch.attempt;
   Kept record{.launch = waiting.launch};

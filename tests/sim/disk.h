@@ -33,11 +33,12 @@ class SimStore : public store::Store {
   Result<std::optional<model::Job>> job(const model::JobKey& key) override {
     return disk_.job(key);
   }
-  Result<std::vector<model::Job>> jobs(const store::JobQuery& query) override {
+  Result<store::Page<model::Job>> jobs(const store::JobQuery& query) override {
     return disk_.jobs(query);
   }
   store::Tracking& tracking() override { return disk_.tracking(); }
   void search(Reading reading) override { disk_.search(std::move(reading)); }
+  void inspect(Inspection inspection) override { disk_.inspect(std::move(inspection)); }
   Result<std::vector<model::Usage>> usage(const store::UsageQuery& query) override {
     return disk_.usage(query);
   }
@@ -51,7 +52,7 @@ class SimStore : public store::Store {
                                                    const std::string& name) override {
     return disk_.latest_asset(workspace, kind, name);
   }
-  Result<std::vector<model::Asset>> assets(const store::AssetQuery& query) override {
+  Result<store::Page<model::Asset>> assets(const store::AssetQuery& query) override {
     return disk_.assets(query);
   }
   Result<std::optional<model::AssetContainer>> container(const model::WorkspaceId& workspace,
@@ -59,14 +60,14 @@ class SimStore : public store::Store {
                                                          const std::string& name) override {
     return disk_.container(workspace, kind, name);
   }
-  Result<std::vector<model::AssetContainer>> containers(const store::AssetQuery& query) override {
+  Result<store::Page<model::AssetContainer>> containers(const store::AssetQuery& query) override {
     return disk_.containers(query);
   }
-  Result<std::vector<model::AssetContainer>> search_models(
+  Result<store::Page<model::AssetContainer>> search_models(
       const store::ModelQuery& query) override {
     return disk_.search_models(query);
   }
-  Result<std::vector<model::Asset>> search_model_versions(const store::ModelQuery& query) override {
+  Result<store::Page<model::Asset>> search_model_versions(const store::ModelQuery& query) override {
     return disk_.search_model_versions(query);
   }
   Result<std::vector<model::Asset>> latest_of_stages(const model::WorkspaceId& workspace,
@@ -74,16 +75,17 @@ class SimStore : public store::Store {
     return disk_.latest_of_stages(workspace, name);
   }
   store::DeploymentReader& deployments() override { return disk_.deployments(); }
+  store::SecretReader& secrets() override { return disk_.secrets(); }
   Result<std::optional<store::Blob>> blob(const store::BlobKey& key) override {
     return disk_.blob(key);
   }
-  Result<std::vector<store::Blob>> blobs(const store::BlobQuery& query) override {
+  Result<store::Page<store::Blob>> blobs(const store::BlobQuery& query) override {
     return disk_.blobs(query);
   }
   Result<std::vector<store::Block>> blocks(const store::BlobKey& key) override {
     return disk_.blocks(key);
   }
-  Result<std::vector<model::AuditLine>> audit(const store::AuditQuery& query) override {
+  Result<store::Page<model::AuditLine>> audit(const store::AuditQuery& query) override {
     return disk_.audit(query);
   }
   Result<store::AuditHead> audit_head() override { return disk_.audit_head(); }

@@ -33,6 +33,7 @@ class Judge {
   void accepted(Submission submission, const model::JobKey& job);
   void cancel_asked(const model::JobKey& job) { cancel_asked_.insert(job); }
   void delete_asked(const model::JobKey& job) { delete_asked_.insert(job); }
+  bool is_delete_asked(const model::JobKey& job) const { return delete_asked_.contains(job); }
 
   // The disk.
   void committed(const store::Batch& batch);

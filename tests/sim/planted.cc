@@ -26,7 +26,10 @@ class PlantedSocket final : public io::WebSocket {
     socket_->start({.on_message =
                         [this, hear = callbacks.on_message](const std::string& data, bool binary) {
                           if (bug_ == Bug::TakesOldReports) take_old_report(data, binary);
-                          hear(data, binary);
+                          if (bug_ != Bug::IgnoresLeaving) return hear(data, binary);
+                          if (const auto told = without_leaving(data, binary)) {
+                            hear(told->data, told->binary);
+                          }
                         },
                     .on_close =
                         [bug = bug_, &plane = plane_, node = node_,
@@ -52,6 +55,14 @@ class PlantedSocket final : public io::WebSocket {
                      ended->outcome, {});
   }
 
+  static std::optional<wire::node::Frame> without_leaving(const std::string& data, bool binary) {
+    auto message = wire::node::decode_to_server(data, binary);
+    if (!message || !*message) return wire::node::Frame{data, binary};
+    if (std::holds_alternative<wire::node::Leaving>(**message)) return std::nullopt;
+    if (auto* hello = std::get_if<wire::node::Hello>(&**message)) hello->is_leaving = false;
+    return wire::node::encode(**message);
+  }
+
   Bug bug_;
   server::ControlPlane& plane_;
   model::NodeId node_;
@@ -68,7 +79,7 @@ std::unique_ptr<SimStore> make_store(Bug bug, Stage& stage, Disk& disk) {
 std::shared_ptr<io::WebSocket> plant(Bug bug, server::ControlPlane& plane,
                                      const model::NodeId& node,
                                      std::shared_ptr<io::WebSocket> socket) {
-  if (bug != Bug::IgnoresLeases && bug != Bug::TakesOldReports) return socket;
+  if (bug == Bug::None || bug == Bug::ActsBeforeTheCommit) return socket;
   return std::make_shared<PlantedSocket>(bug, plane, node, std::move(socket));
 }
 

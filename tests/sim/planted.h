@@ -14,6 +14,7 @@ enum class Bug {
   None,
   ActsBeforeTheCommit,
   IgnoresLeases,    ///< A node whose connection breaks is taken for gone at once.
+  IgnoresLeaving,   ///< A node that says that it leaves is given work as before.
   TakesOldReports,  ///< An end is taken for the current attempt's, whatever its number.
 };
 

@@ -16,6 +16,7 @@ namespace {
 
 constexpr Duration kTick = 1s;
 constexpr Duration kTickWithNodes = 200ms;
+constexpr Duration kLeaseWhileStopped = 5min;
 
 std::string make_directory() {
   std::string name = std::filesystem::temp_directory_path() / "berth-sim-XXXXXX";
@@ -53,14 +54,16 @@ SimServer::SimServer(ServerParts parts)
       providers_([this](const model::Site& site) { return parts_.cloud.provider(site, alive_); },
                  [stage = &parts.stage] { return std::make_unique<SimOffload>(*stage); }),
       logs_(parts.outside.directory + "/live", *parts.outside.objects, parts.outside.offload) {
-  hub_ = std::make_unique<server::NodeHub>(
-      server::NodeHubParts{.loop = parts_.outside.loop,
-                           .providers = providers_,
-                           .logs = logs_,
-                           .signer = parts_.outside.signer,
-                           .clock = clock_,
-                           .lease = 10s,
-                           .on_job_changed = [](const model::JobKey&) {}});
+  hub_ = std::make_unique<server::NodeHub>(server::NodeHubParts{
+      .loop = parts_.outside.loop,
+      .providers = providers_,
+      .logs = logs_,
+      .signer = parts_.outside.signer,
+      .clock = clock_,
+      .lease = 10s,
+      .lease_while_stopped = kLeaseWhileStopped,
+      .boot_clock = {"simulated", [&stage = parts_.stage] { return stage.time.now(); }},
+      .on_job_changed = [](const model::JobKey&) {}});
   plane_ =
       std::make_unique<server::ControlPlane>(*store_, *hub_, clock_, plane_options(parts_.stage));
   hub_->attach(*plane_, *store_, {"http://127.0.0.1:1", "https://server:1", "/ca.pem"});
@@ -74,7 +77,13 @@ SimServer::SimServer(ServerParts parts)
 
 SimServer::~SimServer() { parts_.network.server_dies(); }
 
+void SimServer::say_good_bye(std::function<void()> heard) {
+  if (std::exchange(is_stopping_, true)) return;
+  hub_->say_good_bye(std::move(heard));
+}
+
 void SimServer::tick() {
+  if (is_stopping_) return;
   plane_->tick();
   hub_->reconcile();
   const bool has_nodes = !plane_->state().nodes.empty();

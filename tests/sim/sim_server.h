@@ -50,6 +50,9 @@ class SimServer {
   /// Whether the state may have changed since it was last asked.
   bool take_changes() { return store_->take_changes(); }
   bool is_idle() const { return store_->is_idle(); }
+  /// SIGTERM: `heard` is called when its nodes may go on without it.
+  void say_good_bye(std::function<void()> heard);
+  bool is_stopping() const { return is_stopping_; }
 
  private:
   void tick();
@@ -61,6 +64,7 @@ class SimServer {
   server::LogStore logs_;
   std::unique_ptr<server::NodeHub> hub_;
   std::unique_ptr<server::ControlPlane> plane_;
+  bool is_stopping_ = false;
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);
 };
 

@@ -18,6 +18,7 @@ struct Faults {
   bool machines_die = false;
   bool supervisors_die = false;
   bool server_crashes = false;
+  bool server_stops = false;  ///< In good order, for a while.
   bool disk_fails = false;
   bool disk_is_slow = false;
   bool wall_clock_jumps = false;

@@ -153,7 +153,10 @@ void Users::delete_something() {
 void Users::relabel_something() {
   const model::Job* found = some_job(stage_.random.chance(50));
   if (found == nullptr || plane() == nullptr) return;
+  // Its row may still be on the way out; the same name and content would then make a new job.
+  if (stage_.judge.is_delete_asked(found->key)) return;
   model::Job again{.key = found->key, .spec = found->spec};
+  stage_.note("relabel", again.key.name);
   again.display_name = fmt::format("name {}", stage_.random.below(3));
   (void)plane()->submit(again);
 }

@@ -13,6 +13,8 @@ namespace {
 /// Longer than any chain of time-outs and pauses that a server in peace goes through: two minutes
 /// for a machine that never connects, a minute between tries, leases, and the next look.
 constexpr Duration kPeaceWithin = 15min;
+/// As long as src/server/node_hub.cc waits for nodes that do not answer.
+constexpr Duration kTimeToHear = 3s;
 
 }  // namespace
 
@@ -35,6 +37,7 @@ World::~World() = default;
 
 void World::start_server() {
   if (server_) return;
+  ++servers_;
   stage_.note("server starts");
   server_ =
       std::make_unique<SimServer>(ServerParts{stage_, disk_, cloud_, network_, outside_, bug_});
@@ -44,6 +47,16 @@ void World::crash_server() {
   if (!server_) return;
   stage_.note("server dies");
   server_.reset();
+}
+
+void World::stop_server() {
+  if (!server_) return;
+  stage_.note("server stops");
+  const auto ends = [this, stopped = servers_] {
+    if (servers_ == stopped) crash_server();
+  };
+  server_->say_good_bye([this, ends] { stage_.time.after(0ms, ends); });
+  stage_.time.after(kTimeToHear, ends);
 }
 
 void World::back_up() {
@@ -58,6 +71,7 @@ void World::restore() {
   network_.lose_everything_sent();
   stage_.note("backup restored");
   disk_ = *backup_;
+  is_restored_ = true;
   stage_.judge.restored(remembered_);
 }
 
@@ -88,8 +102,12 @@ void World::find_peace() {
   stage_.faults = {};
   network_.heal();
   stage_.note("peace");
+  if (server_ && server_->is_stopping()) crash_server();
   start_server();
   users_.calm_down();
+  // What an agent left that died while its server's backup did not know it goes with the next job
+  // of this machine.
+  if (is_restored_) users_.submit(users_.draft("next", "local", 1, {.runs = 5ms}));
   const bool found = pass_until([this] { return is_at_peace(); }, kPeaceWithin);
   if (!found) stage_.judge.blame("there is no end: " + what_is_left());
   stage_.judge.check_promises();
@@ -120,8 +138,8 @@ Faults World::choose_faults() {
   if (random.chance(5)) return faults;  // Now and then nothing goes wrong at all.
   for (bool* fault :
        {&faults.connections_break, &faults.partitions, &faults.agents_die, &faults.machines_die,
-        &faults.supervisors_die, &faults.server_crashes, &faults.disk_fails, &faults.disk_is_slow,
-        &faults.wall_clock_jumps, &faults.site_takes_back}) {
+        &faults.supervisors_die, &faults.server_crashes, &faults.server_stops, &faults.disk_fails,
+        &faults.disk_is_slow, &faults.wall_clock_jumps, &faults.site_takes_back}) {
     *fault = random.chance(40);
   }
   faults.backup_restored = random.chance(10);
@@ -159,7 +177,7 @@ void World::do_harm() {
   Random& random = stage_.random;
   if (!server_) return start_server();
   Machine* machine = some_machine();
-  switch (random.below(10)) {
+  switch (random.below(11)) {
     case 0:
       if (faults.connections_break) network_.break_one();
       return;
@@ -198,6 +216,9 @@ void World::do_harm() {
         stage_.note("taken back", machine->spec().id.text);
         cloud_.take_back(*machine);
       }
+      return;
+    case 9:
+      if (faults.server_stops) stop_server();
       return;
     default:
       if (!faults.backup_restored || !server_->is_idle()) return;

@@ -33,6 +33,8 @@ class World {
   SimServer* server() { return server_.get(); }
   void start_server();
   void crash_server();
+  /// In good order: it ends when its nodes have heard of it, or soon after.
+  void stop_server();
   /// Lets so much time pass.
   void pass(Duration time);
   template <typename Condition>
@@ -63,8 +65,10 @@ class World {
   Disk disk_{};
   Users users_;
   std::unique_ptr<SimServer> server_{};
+  int servers_ = 0;  ///< How many there have been.
   std::optional<Disk> backup_{};
   std::shared_ptr<const Judge::Memory> remembered_{};
+  bool is_restored_ = false;
   bool is_troubled_ = false;
 };
 

@@ -11,9 +11,11 @@ Without the packages COMMAND is run all the same, and finds no SLURM_CONF; with 
 
 import contextlib
 import ctypes
+import fcntl
 import os
 import pathlib
 import pwd
+import random
 import shutil
 import signal
 import socket
@@ -25,7 +27,8 @@ import time
 NODES = 4
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scancel", "scontrol", "sinfo")
 # For hangs, not for speed.
-DEADLINE = 90
+DEADLINE = 300
+LOCKED_PORTS = []  # Until this process ends.
 
 SETTINGS = """\
 ClusterName=berth
@@ -76,13 +79,34 @@ def missing_programs():
     return [name for name in PROGRAMS if not shutil.which(name, path=path)]
 
 
+def lock_port(port):
+    """Against other test runs of the same user; None when one of them has it."""
+    folder = pathlib.Path(tempfile.gettempdir()) / f"berth-test-ports-{os.geteuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    lock = open(folder / str(port), "w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with socket.socket() as probe:
+            probe.bind(("", port))
+        return lock
+    except OSError:
+        lock.close()
+        return None
+
+
 def free_ports(count):
-    """Taken all at once, so that they differ."""
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
+    """Ports that nobody else takes before this process ends, also while nothing listens there: the kernel gives none
+    of them to whoever asks for any port, and other test runs see that they are locked."""
+    kernels, _ = map(int, pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split())
+    candidates = range(10000, kernels if kernels > 11000 else 32768)
+    found = []
+    for port in random.SystemRandom().sample(candidates, len(candidates)):
+        if len(found) == count:
+            break
+        if lock := lock_port(port):
+            LOCKED_PORTS.append(lock)
+            found.append(port)
+    return found
 
 
 def die_with_parent():
@@ -180,9 +204,13 @@ class SlurmCluster:
                               capture_output=True, timeout=DEADLINE, check=check)
 
     def jobs(self, *more, format="%i|%T|%j"):
-        """One list of fields for each job that squeue shows."""
-        shown = self.run("squeue", "--noheader", f"--format={format}", *more, check=True).stdout
-        return [line.split("|") for line in shown.splitlines()]
+        """One list of fields for each job that squeue shows. On a busy machine it may get no answer, and is asked again."""
+        until = time.monotonic() + DEADLINE
+        while (shown := self.run("squeue", "--noheader", f"--format={format}", *more)).returncode != 0:
+            if time.monotonic() > until:
+                raise RuntimeError(f"squeue ended with {shown.returncode}: {shown.stderr}\n{self.logs()}")
+            time.sleep(0.2)
+        return [line.split("|") for line in shown.stdout.splitlines()]
 
     def states(self):
         shown = self.run("sinfo", "--noheader", "--Node", "--partition=main", "--format=%t").stdout

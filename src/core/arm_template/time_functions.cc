@@ -18,6 +18,8 @@ using std::chrono::seconds;
 
 constexpr std::string_view kUsual = "yyyyMMddTHHmmssZ";
 constexpr std::int64_t kLargestPart = 1'000'000;
+constexpr std::int64_t kMostYears =
+    10'000;  // More leaves the calendar, and years are short numbers.
 constexpr WallTime kFirst = std::chrono::sys_days(std::chrono::year(1) / 1 / 1);
 constexpr WallTime kLast = std::chrono::sys_days(std::chrono::year(9999) / 12 / 31);
 
@@ -113,6 +115,9 @@ Result<Step> duration_of(std::string_view text) {
       step.seconds += number;
     else
       return wrong();
+  }
+  if (step.months > kMostYears * 12 || step.seconds > kMostYears * 366 * 86'400) {
+    return fail(Code::InvalidArgument, "beyond the calendar");
   }
   if (is_back) step = {-step.months, -step.seconds};
   return step;

@@ -9,8 +9,8 @@
 #include <csignal>
 #include <memory>
 
+#include "base/environment.h"
 #include "base/log.h"
-#include "base/own_variable.h"
 #include "base/record.h"
 #include "base/text.h"
 #include "io/file.h"
@@ -50,12 +50,6 @@ Status write_token(const NodePaths& paths, const std::string& token) {
   const Result<std::string> present = io::read_file(paths.token, 4096);
   if (present && *present == token) return Done{};
   return io::write_file(paths.token, token, 0600);
-}
-
-std::map<std::string, std::string> agent_environment() {
-  std::map<std::string, std::string> environment = io::current_environment();
-  std::erase_if(environment, [](const auto& variable) { return is_own_variable(variable.first); });
-  return environment;
 }
 
 Result<std::vector<std::string>> list_names(const std::string& directory) {
@@ -110,7 +104,7 @@ Status LocalProvider::start(const NodeSpec& spec) {
   const io::ProcessIdentity agent = TRY(io::spawn({
       .command = {executable_, "node", "--name", spec.id.text, "--home", home_, "--slots",
                   std::to_string(spec.slots), "--work-root", paths.work_root},
-      .environment = agent_environment(),
+      .environment = service_environment(io::current_environment()),
       .working_directory = "/",
       .stdout_path = paths.log,
       .new_session = true,
@@ -155,7 +149,7 @@ Status LocalProvider::stop(const model::NodeId& id) {
 Status LocalProvider::sweep(const NodePaths& paths) const {
   const io::ProcessIdentity sweeper =
       TRY(io::spawn({.command = {executable_, "node", "--sweep", paths.work_root},
-                     .environment = agent_environment(),
+                     .environment = service_environment(io::current_environment()),
                      .working_directory = "/",
                      .stdout_path = paths.log,
                      .new_session = true}));

@@ -27,7 +27,7 @@ class LocalProviderTest : public testing::Test {
 
   /// What the stand-in could see of itself.
   std::string wait_for_start() {
-    for (int attempt = 0; attempt < 1000; ++attempt) {
+    for (int attempt = 0; attempt < 24'000; ++attempt) {
       if (const auto seen = io::read_file(directory / "home/seen")) return *seen;
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }

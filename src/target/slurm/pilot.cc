@@ -45,8 +45,8 @@ std::string tag_prefix(const Owner& owner) {
   return fmt::format("berth:{}:{}:", owner.installation, owner.site);
 }
 
-std::string pilot_log(const std::string& job_id) {
-  return fmt::format("/tmp/berth-node-{}.log", job_id);
+std::string pilot_log(const std::string& user, const std::string& job_id) {
+  return fmt::format("/tmp/berth-node-{}-{}.log", user, job_id);
 }
 
 std::vector<std::string> submit_arguments(const model::SlurmSettings& settings, const Owner& owner,
@@ -67,7 +67,7 @@ std::vector<std::string> submit_arguments(const model::SlurmSettings& settings, 
   add("comment", tag_prefix(owner) + spec.id.text);
   // Of two jobs of one name at most one runs: a submit that was repeated makes no second node.
   add("dependency", "singleton");
-  add("output", pilot_log("%j"));
+  add("output", pilot_log("%u", "%j"));
   for (const char* word : {"--parsable", "--nodes=1", "--ntasks=1", "--no-requeue", "--export=ALL",
                            "--chdir=/", "--input=/dev/null", "--open-mode=truncate"}) {
     words.emplace_back(word);

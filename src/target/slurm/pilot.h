@@ -23,7 +23,7 @@ std::string tag_prefix(const Owner& owner);
 /// Where the pilot's output goes, on the node: in a directory that every machine has, since Slurm
 /// opens it before anything of ours could make one. The agent removes it when it ends in good
 /// order.
-std::string pilot_log(const std::string& job_id);
+std::string pilot_log(const std::string& user, const std::string& job_id);
 
 /// sbatch's arguments. Ours come behind the operator's: of two that disagree sbatch takes the last.
 std::vector<std::string> submit_arguments(const model::SlurmSettings& settings, const Owner& owner,

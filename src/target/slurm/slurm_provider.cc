@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/environment.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "io/file.h"
@@ -26,6 +27,8 @@ std::map<std::string, std::string> command_environment(const std::string& config
   constexpr std::array kKept = std::to_array<std::string_view>(
       {"HOME", "LANG", "LOGNAME", "PATH", "SHELL", "SLURM_CONF", "USER"});
   std::map<std::string, std::string> environment = io::current_environment();
+  // The node has it as its own: somebody's virtual environment is not to be on it.
+  environment["PATH"] = path_outside_environments(environment);
   std::erase_if(environment, [&](const auto& variable) {
     return std::ranges::find(kKept, variable.first) == kKept.end();
   });

@@ -172,6 +172,7 @@ json::object to_json(const model::Asset& asset, const model::Workspace& workspac
       envelope(id, asset.version, fmt::format("/{}/versions", model::to_collection(asset.kind)));
   json::object properties = asset.body;
   properties["isAnonymous"] = asset.is_anonymous;
+  if (!asset.digest.empty()) properties["digest"] = asset.digest;
   write_labels(asset, properties);
   if (asset.kind == AssetKind::Environment) properties["environmentType"] = "UserCreated";
   // The Python client reads flavors without looking whether there are any.

@@ -270,6 +270,11 @@ Result<Job> job_from_json(const json::value& body) {
   job.tags = TRY(from.text_map("tags"));
   job.properties = TRY(from.text_map("properties"));
   for (const std::string_view name : kOurProperties) job.properties.erase(std::string(name));
+  if (const auto secrets = job.properties.extract(model::kSecretsProperty)) {
+    Result<model::SecretVariables> read = model::secret_variables_from(secrets.mapped());
+    if (!read) return fail(read.error());
+    job.spec.secrets = *std::move(read);
+  }
   job.is_archived = TRY(from.boolean("isArchived", false));
   return job;
 }

@@ -99,6 +99,10 @@ json::object said_by_client(const Job& job) {
   put(properties, "description", job.description);
   properties["tags"] = to_json(job.tags);
   properties["properties"] = to_json(job.properties);
+  if (!job.spec.secrets.empty()) {
+    properties["properties"].as_object()[model::kSecretsProperty] =
+        model::to_text(job.spec.secrets);
+  }
   properties["isArchived"] = job.is_archived;
   return properties;
 }

@@ -37,6 +37,29 @@ Status read_recorded(const Fields& from, json::object& kept) {
   return Done{};
 }
 
+/// Only the rules there are.
+json::object retention_json(const model::Retention& retention) {
+  json::object rules;
+  const auto add = [&](const char* key, const std::optional<std::chrono::seconds>& time) {
+    if (time) rules[key] = to_iso8601(*time);
+  };
+  add("keepJobs", retention.keep_jobs);
+  add("keepFailed", retention.keep_failed);
+  add("keepLogs", retention.keep_logs);
+  return rules;
+}
+
+/// Berth's own: what the tokens of jobs reach.
+Result<model::JobAccess> read_job_access(const Fields& from) {
+  const std::string text = TRY(from.text("jobAccess"));
+  if (text.empty()) return model::JobAccess::Own;
+  for (const auto access :
+       {model::JobAccess::Own, model::JobAccess::Read, model::JobAccess::Write}) {
+    if (equals_ignoring_case(text, boost::describe::enum_to_string(access, ""))) return access;
+  }
+  return from.wrong("jobAccess", "is own, read or write");
+}
+
 json::object workspace_properties(const model::Workspace& workspace, const Addresses& addresses) {
   json::object properties = {
       {"workspaceId", workspace.id.text},
@@ -54,8 +77,12 @@ json::object workspace_properties(const model::Workspace& workspace, const Addre
       {"storageHnsEnabled", false},
       {"privateLinkCount", 0},
       {"privateEndpointConnections", json::array()},
+      {"jobAccess", to_lower(boost::describe::enum_to_string(workspace.job_access, ""))},
   };
   for (const auto& [key, value] : workspace.recorded) properties[key] = value;
+  if (workspace.retention != model::Retention{}) {
+    properties["berthRetention"] = retention_json(workspace.retention);
+  }
   return properties;
 }
 
@@ -101,6 +128,7 @@ Result<model::Workspace> workspace_from_json(const json::value& body) {
   if (const auto properties = TRY(fields.fields("properties"))) {
     workspace.display_name = TRY(properties->text("friendlyName"));
     workspace.description = TRY(properties->text("description"));
+    workspace.job_access = TRY(read_job_access(*properties));
     TRY(read_recorded(*properties, workspace.recorded));
   }
   return workspace;

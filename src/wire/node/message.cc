@@ -16,8 +16,9 @@ namespace json = boost::json;
 /// In the order of the variant's alternatives.
 constexpr std::array<std::string_view, 8> kToNodeKinds = {
     "Welcome", "Launch", "Go", "Stop", "Forget", "LogStored", "LeaseRenewed", "Leave"};
-constexpr std::array<std::string_view, 8> kToServerKinds = {
-    "Hello", "Heartbeat", "Prepared", "WorkAhead", "Returned", "Advanced", "Ended", "LogChunk"};
+constexpr std::array<std::string_view, 11> kToServerKinds = {
+    "Hello",    "Heartbeat", "LeaseNoted", "Leaving", "Prepared", "WorkAhead",
+    "Returned", "Renew",     "Advanced",   "Ended",   "LogChunk"};
 static_assert(kToNodeKinds.size() == std::variant_size_v<ToNode>);
 static_assert(kToServerKinds.size() == std::variant_size_v<ToServer>);
 

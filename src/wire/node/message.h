@@ -86,6 +86,8 @@ struct Launch {
   std::string command{};  ///< Expressions already replaced; run by a shell, in `working_directory`.
   std::string working_directory = "wd";  ///< Relative to the attempt's directory.
   std::map<std::string, std::string> environment{};
+  /// Variables that the node writes down nowhere. An attempt that has begun needs them no more.
+  std::map<std::string, std::string> secrets{};
   std::vector<Fetch> fetches{};
   std::vector<std::string> directories{};  ///< To be there before the command starts (outputs).
   std::vector<Deliver> deliveries{};
@@ -103,9 +105,9 @@ struct Launch {
   std::string run_as{};   ///< A Unix user of the node's machine; empty: the agent's own.
 };
 BOOST_DESCRIBE_STRUCT(Launch, (),
-                      (attempt, command, working_directory, environment, fetches, directories,
-                       deliveries, timeout, grace, memory_limit_bytes, cpu_limit, process_limit,
-                       processes, starter, waits_for_go, ships_log, run_as))
+                      (attempt, command, working_directory, environment, secrets, fetches,
+                       directories, deliveries, timeout, grace, memory_limit_bytes, cpu_limit,
+                       process_limit, processes, starter, waits_for_go, ships_log, run_as))
 
 /// Every member of the attempt has prepared: start, with these variables beside the Launch's. In
 /// each value, and in the command, nothing is left to be replaced. Repeating it changes nothing.
@@ -171,15 +173,31 @@ struct Hello {
   std::string work_root{};
   std::string address{};              ///< Where other nodes of its cluster reach it.
   std::optional<WallTime> ends_at{};  ///< When its site takes it back, if that is known.
+  bool is_leaving = false;            ///< As Leaving says; that was said while nobody listened.
   std::vector<HeldAttempt> attempts{};
 };
-BOOST_DESCRIBE_STRUCT(Hello, (), (node, version, slots, work_root, address, ends_at, attempts))
+BOOST_DESCRIBE_STRUCT(Hello, (),
+                      (node, version, slots, work_root, address, ends_at, is_leaving, attempts))
 
 /// Asks for the lease to be renewed. Numbered, so that an answer counts from when it was asked for.
 struct Heartbeat {
   std::int64_t number = 0;
 };
 BOOST_DESCRIBE_STRUCT(Heartbeat, (), (number))
+
+/// The lease that came without being asked for (LeaseRenewed with number 0) is where supervisors
+/// read it: a server that stops waits for this. A node of an earlier version does not say it.
+struct LeaseNoted {
+  std::optional<Duration> lease{};
+};
+BOOST_DESCRIBE_STRUCT(LeaseNoted, (), (lease))
+
+/// The node's site takes it back, or somebody ends it: it takes no more work, and goes when what it
+/// holds is over.
+struct Leaving {
+  std::string reason{};
+};
+BOOST_DESCRIBE_STRUCT(Leaving, (), (reason))
 
 /// Code and inputs are there and a port was found; the attempt waits for Go. Repeated with every
 /// Hello while it waits, with the same port unless that is gone. Where the launch has several
@@ -203,6 +221,13 @@ struct Returned {
   AttemptRef attempt{};
 };
 BOOST_DESCRIBE_STRUCT(Returned, (), (attempt))
+
+/// The addresses of the attempt's Launch are refused: say Launch again, with fresh ones. A server
+/// that does not know this says nothing; the node dials anew then, and every Launch is repeated.
+struct Renew {
+  AttemptRef attempt{};
+};
+BOOST_DESCRIBE_STRUCT(Renew, (), (attempt))
 
 struct Advanced {
   AttemptRef attempt{};
@@ -230,8 +255,8 @@ struct LogChunk {
 BOOST_DESCRIBE_STRUCT(LogChunk, (), (attempt, offset))
 
 using ToNode = std::variant<Welcome, Launch, Go, Stop, Forget, LogStored, LeaseRenewed, Leave>;
-using ToServer =
-    std::variant<Hello, Heartbeat, Prepared, WorkAhead, Returned, Advanced, Ended, LogChunk>;
+using ToServer = std::variant<Hello, Heartbeat, LeaseNoted, Leaving, Prepared, WorkAhead, Returned,
+                              Renew, Advanced, Ended, LogChunk>;
 
 struct Frame {
   std::string data{};

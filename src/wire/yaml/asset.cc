@@ -21,8 +21,10 @@ constexpr std::array<std::string_view, 5> kDataReadOnly = {
     "id", "creation_context", "resourceGroup", "latest_version", "referenced_uris"};
 constexpr std::array<std::string_view, 3> kDataTypes = {"uri_file", "uri_folder", "mltable"};
 
-constexpr std::array<std::string_view, 7> kWorkspaceKeys = {
-    "$schema", "name", "display_name", "description", "location", "resource_group", "tags"};
+constexpr std::array<std::string_view, 8> kWorkspaceKeys = {
+    "$schema",  "name",           "display_name", "description",
+    "location", "resource_group", "tags",         "job_access"};
+constexpr std::array<std::string_view, 3> kJobAccess = {"own", "read", "write"};
 /// Azure's own switches: they say how Azure is to build a workspace, and mean nothing here.
 constexpr std::array<std::string_view, 25> kWorkspaceIgnored = {"id",
                                                                 "type",
@@ -109,6 +111,9 @@ Result<model::Workspace> workspace_from_yaml(const Node& root) {
   const std::string group = TRY(text_member(root, "resource_group"));
   if (!group.empty()) workspace.resource_group = group;
   if (const Node* tags = root.find("tags")) workspace.tags = TRY(as_text_map(*tags, "tags"));
+  const std::string access = TRY(choice_member(root, "job_access", kJobAccess));
+  if (access == "read") workspace.job_access = model::JobAccess::Read;
+  if (access == "write") workspace.job_access = model::JobAccess::Write;
   return workspace;
 }
 

@@ -89,6 +89,11 @@ Status read_labels(const Node& root, Job& job) {
     // `job show` has them among the properties; they are ours.
     job.properties.erase("StartTimeUtc");
     job.properties.erase("EndTimeUtc");
+    if (const auto secrets = job.properties.extract(model::kSecretsProperty)) {
+      Result<model::SecretVariables> read = model::secret_variables_from(secrets.mapped());
+      if (!read) return at(properties->find(model::kSecretsProperty)->mark, read.error());
+      job.spec.secrets = *std::move(read);
+    }
   }
   return Done{};
 }
@@ -123,12 +128,13 @@ Status read_code(const Node& root, const std::string& base_directory, JobFile& f
   return Done{};
 }
 
-Status read_compute(const Node& root, Job& job) {
+Status read_compute(const Node& root, JobFile& file) {
   const std::string text = TRY(text_member(root, "compute"));
   if (text.empty()) return Done{};
   const Result<std::string> name = model::parse_compute_ref(text);
   if (!name) return at(root.find("compute")->mark, name.error());
-  job.spec.compute = *name;
+  file.job.spec.compute = *name;
+  file.compute = {.path = text, .mark = root.find("compute")->mark};
   return Done{};
 }
 
@@ -160,7 +166,7 @@ Result<JobFile> job_from_yaml(const Node& root, const std::string& base_director
   TRY(read_labels(root, file.job));
   TRY(read_command(root, file.job));
   TRY(read_code(root, base_directory, file));
-  TRY(read_compute(root, file.job));
+  TRY(read_compute(root, file));
   TRY(read_variables(root, file.job));
   if (const Node* environment = root.find("environment")) {
     file.environment = TRY(read_environment_spec(*environment, base_directory));

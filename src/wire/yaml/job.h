@@ -34,6 +34,7 @@ struct JobFile {
   std::optional<LocalPath> code_path{};
   std::map<std::string, LocalPath> input_paths{};
   EnvironmentSpec environment{};
+  LocalPath compute{};  ///< `compute` as it was written, where it is; the job has the name alone.
 };
 
 /// Reads a command job (also without `type`). Other job types of Azure ML are refused as not

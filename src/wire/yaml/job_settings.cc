@@ -6,6 +6,7 @@
 #include <array>
 #include <limits>
 
+#include "base/quantity.h"
 #include "base/text.h"
 #include "wire/yaml/entity.h"
 #include "wire/yaml/job_part.h"
@@ -66,13 +67,10 @@ Result<std::int64_t> count_member(const Node& node, std::string_view key, std::i
   return error_at(member->mark, fmt::format("'{}' must be 1 or more, but is {}", key, number));
 }
 
-/// <n>[b|k|m|g], n > 0.
+/// <n>[b|k|m|g], n > 0, and not more than a machine could have.
 bool is_shm_size(std::string_view text) {
-  if (!text.empty() && std::string_view("bkmgBKMG").find(text.back()) != text.npos) {
-    text.remove_suffix(1);
-  }
-  return !text.empty() && text.find_first_not_of("0123456789") == text.npos &&
-         text.find_first_not_of('0') != text.npos;
+  const auto bytes = bytes_from(text);
+  return bytes && *bytes > 0;
 }
 
 /// Text, or a list of arguments.

@@ -239,6 +239,7 @@ void put_body(AssetKind kind, json::object& view, const json::object& properties
       put(view, "flavors", flavors_view(look_up(properties, {"flavors"})));
       put(view, "job_name", look_up(properties, {"jobName"}));
       put(view, "stage", look_up(properties, {"stage"}));
+      put(view, "digest", look_up(properties, {"digest"}));
       break;
     case AssetKind::Component: put_component(view, look_up(properties, {"componentSpec"})); break;
   }
@@ -321,8 +322,10 @@ json::object workspace_view(const json::object& resource) {
        {std::pair("description", "description"), std::pair("discovery_url", "discoveryUrl"),
         std::pair("display_name", "friendlyName"), std::pair("hbi_workspace", "hbiWorkspace"),
         std::pair("key_vault", "keyVault"), std::pair("mlflow_tracking_uri", "mlFlowTrackingUri"),
+        std::pair("job_access", "jobAccess"),
         std::pair("public_network_access", "publicNetworkAccess"),
-        std::pair("storage_account", "storageAccount"), std::pair("workspace_id", "workspaceId")}) {
+        std::pair("retention", "berthRetention"), std::pair("storage_account", "storageAccount"),
+        std::pair("workspace_id", "workspaceId")}) {
     put(view, key, look_up(resource, {"properties", arm}));
   }
   const std::string group = id_segment(look_up(resource, {"id"}), "resourceGroups");

@@ -137,7 +137,8 @@ def ask(method, url, body=None):
         return error.code
 seen = {
     "search": ask("POST", root + "/api/2.0/mlflow/runs/search", {"experiment_ids": ["0"]}),
-    "create": ask("POST", root + "/api/2.0/mlflow/runs/create", {"experiment_id": "0"}),
+    "create": ask("POST", root + "/api/2.0/mlflow/runs/create", {"experiment_id": os.environ["MLFLOW_EXPERIMENT_ID"]}),
+    "create elsewhere": ask("POST", root + "/api/2.0/mlflow/runs/create", {"experiment_id": "0"}),
     "delete run": ask("POST", root + "/api/2.0/mlflow/runs/delete", {"run_id": "curious"}),
     "delete experiment": ask("POST", root + "/api/2.0/mlflow/experiments/delete", {"experiment_id": "0"}),
     "delete artifact": ask("DELETE", root + "/api/2.0/mlflow-artifacts/artifacts/ExperimentRun/dcid.curious/x"),
@@ -149,7 +150,7 @@ seen = {
 open("outputs/seen.json", "w").write(json.dumps(seen))
 """)
     seen = json.loads(mlflow.artifacts.load_text("runs:/curious/outputs/seen.json"))
-    assert seen == {"search": 200, "create": 200, "delete run": 403, "delete experiment": 403, "delete artifact": 403,
+    assert seen == {"search": 200, "create": 200, "create elsewhere": 403, "delete run": 403, "delete experiment": 403, "delete artifact": 403,
                     "overwrite log": 403, "submit": 403, "list jobs": 403, "other workspace": 403}
 
 
@@ -163,3 +164,53 @@ rank = os.environ["AZUREML_CR_NODE_RANK"]
 mlflow.log_metric(f"rank {rank}", int(rank) + 1)
 """, compute="pair", resources={"instance_count": instances}, distribution={"type": "pytorch"})
     assert tracking.get_run("wide").data.metrics == {f"rank {rank}": rank + 1 for rank in range(instances)}
+
+
+# ---- Models ---------------------------------------------------------------------------------------
+
+TRAIN = """
+import mlflow, mlflow.sklearn
+from sklearn.linear_model import LinearRegression
+named = {"name": "model"} if mlflow.__version__.startswith("3") else {"artifact_path": "model"}
+with mlflow.start_run():
+    mlflow.sklearn.log_model(LinearRegression().fit([[1.0], [2.0]], [2.0, 4.0]), pip_requirements=["scikit-learn"], **named%s)
+"""
+
+
+def test_what_a_job_logs_is_registered_and_downloaded(berth, tracking):
+    """By itself, and afterwards by each of the names that it goes by."""
+    run_job(berth, "train", TRAIN % ', registered_model_name="line"' + """
+version = mlflow.MlflowClient().get_model_version("line", "1")
+assert version.run_id == "train", version
+assert mlflow.pyfunc.load_model("models:/line/1").predict([[3.0]]).round(3).tolist() == [6.0]
+mlflow.register_model("runs:/train/model", "line")
+mlflow.MlflowClient().set_model_version_tag("line", "2", "checked", "yes")
+""")
+    for path in ("azureml://jobs/train/outputs/artifacts/paths/model/", "runs:/train/model"):
+        berth.ok("model", "create", "-n", "line", "-t", "mlflow_model", "-p", path)
+    for version in ("1", "2", "3", "4"):
+        loaded = mlflow.pyfunc.load_model(f"models:/line/{version}")
+        assert loaded.predict([[3.0]]).round(3).tolist() == [6.0]
+    berth.ok("job", "download", "--name", "train", "--all", "--download-path", berth.folder / "d")
+    assert (berth.folder / "d/artifacts/model/MLmodel").exists()
+
+
+def test_a_job_loads_its_inputs_and_others_where_the_workspace_lets_it(berth, tracking):
+    run_job(berth, "train", TRAIN % ', registered_model_name="line"')
+    load = """
+import mlflow
+assert mlflow.pyfunc.load_model("models:/line/1").predict([[3.0]]).round(3).tolist() == [6.0]
+"""
+    run_job(berth, "given", load, inputs={"m": {"type": "mlflow_model", "path": "azureml:line:1"}})
+    run_job(berth, "stranger", load, status="Failed")
+    assert "--job-access read" in berth.log("stranger").decode()
+    run_job(berth, "alone", """
+import mlflow, os
+runs = mlflow.search_runs([os.environ["MLFLOW_EXPERIMENT_ID"]], output_format="list")
+assert [run.info.run_id for run in runs] == ["alone"], runs
+""")
+    berth.ok("workspace", "update", "-n", "default", "--job-access", "read")
+    run_job(berth, "evaluate", load + """
+import os
+assert len(mlflow.search_runs([os.environ["MLFLOW_EXPERIMENT_ID"]], output_format="list")) > 3
+""")

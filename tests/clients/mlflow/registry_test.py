@@ -133,7 +133,7 @@ def test_a_jobs_output_becomes_a_version(berth, tracking):
     for number in (1, 2, 3):
         assert predictions(f"models:/line/{number}") == [4, 8, 12]
     shown = berth.ok("model", "show", "-n", "line", "-v", "2", "-o", "json").json
-    assert shown["job_name"] == "train" and "/datastores/workspaceblobstore/paths/" in shown["path"]
+    assert shown["job_name"] == "train" and "/datastores/workspaceartifactstore/paths/" in shown["path"]
 
 
 def test_a_job_takes_a_model_by_its_alias(berth, tracking):

@@ -31,8 +31,8 @@ const KINDS = {
     dataUri: `azureml://datastores/workspaceblobstore/paths/rows/${number}/`,
   }),
   environment: (number) => ({image: `debian:${number}`}),
-  model: (number) => ({
-    modelUri: `azureml://datastores/workspaceblobstore/paths/models/${number}/`,
+  model: async (number) => ({
+    modelUri: await upload(arm, WORKSPACE, `models/${number}/weights.bin`, `${number}`),
     modelType: 'custom_model',
   }),
   component: (number) => ({
@@ -106,7 +106,7 @@ test('versions of a model are found by what is said of them', async () => {
     ['3', 'final', 'done'],
   ]) {
     await arm.modelVersions.createOrUpdate(...here, 'searched', version, {
-      properties: {...KINDS.model(version), description, tags: {stage}, properties: {seed: version}},
+      properties: {...(await KINDS.model(version)), description, tags: {stage}, properties: {seed: version}},
     });
   }
   const found = async (options) => names(await all(arm.modelVersions.list(...here, 'searched', options)));
