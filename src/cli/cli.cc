@@ -12,7 +12,7 @@
 #include "cli/settings.h"
 #include "cli/word_file.h"
 #include "io/file.h"
-#include "wire/jmespath/jmespath.h"
+#include "lang/jmespath/jmespath.h"
 
 namespace berth::cli {
 namespace {
@@ -77,7 +77,7 @@ bool is_help(std::string_view word) { return word == "-h" || word == "--help" ||
 Result<OutputOptions> output_of(const Arguments& arguments, const Place& place) {
   OutputOptions options{.query = arguments.get("query")};
   if (arguments.has("query")) {
-    const auto expression = wire::jmespath::compile(options.query);
+    const auto expression = lang::jmespath::compile(options.query);
     if (!expression) {
       return fail(Code::InvalidArgument,
                   fmt::format("--query '{}': {}", options.query, expression.error().message));

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "cli/console.h"
+#include "cli/output/console.h"
 #include "cli/place.h"
 
 namespace berth::cli {

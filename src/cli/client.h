@@ -7,8 +7,8 @@
 #include <string>
 
 #include "base/result.h"
-#include "cli/console.h"
 #include "cli/discovery.h"
+#include "cli/output/console.h"
 #include "io/http_client.h"
 #include "model/workspace.h"
 

@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "cli/output/shell.h"
 #include "cli/place.h"
-#include "cli/shell.h"
 #include "model/workspace.h"
 
 namespace berth::cli {

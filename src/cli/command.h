@@ -9,8 +9,8 @@
 
 #include "base/result.h"
 #include "cli/client.h"
-#include "cli/console.h"
-#include "cli/output.h"
+#include "cli/output/console.h"
+#include "cli/output/output.h"
 #include "cli/place.h"
 
 namespace berth::cli {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "cli/console.h"
+#include "cli/output/console.h"
 #include "cli/place.h"
 #include "io/process.h"
 

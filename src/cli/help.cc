@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "base/version.h"
-#include "cli/text_width.h"
+#include "cli/output/text_width.h"
 
 namespace berth::cli {
 namespace {

@@ -7,11 +7,11 @@
 #include "base/digest.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "server/blob_access.h"
-#include "server/control_plane.h"
-#include "server/error_reply.h"
-#include "server/identification.h"
-#include "server/mlflow.h"
+#include "server/blob/access.h"
+#include "server/door/error_reply.h"
+#include "server/door/identification.h"
+#include "server/mlflow/mlflow.h"
+#include "server/plane/control_plane.h"
 
 namespace berth::server {
 namespace {

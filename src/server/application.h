@@ -6,13 +6,13 @@
 
 #include "io/http_server.h"
 #include "io/loop.h"
-#include "server/audit_trail.h"
-#include "server/call.h"
-#include "server/deployments.h"
-#include "server/node_hub.h"
-#include "server/route.h"
-#include "server/run_room.h"
-#include "server/throttle.h"
+#include "server/arm/deployments.h"
+#include "server/door/audit_trail.h"
+#include "server/door/call.h"
+#include "server/door/route.h"
+#include "server/door/throttle.h"
+#include "server/fleet/node_hub.h"
+#include "server/mlflow/run_room.h"
 
 namespace berth::server {
 

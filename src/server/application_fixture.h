@@ -4,7 +4,7 @@
 
 #include "base/random.h"
 #include "server/application.h"
-#include "server/route_fixture.h"
+#include "server/door/route_fixture.h"
 
 namespace berth::server {
 

@@ -6,7 +6,7 @@
 #include "base/random.h"
 #include "model/datastore.h"
 #include "server/application_fixture.h"
-#include "server/fake_store.h"
+#include "server/plane/fake_store.h"
 
 namespace berth::server {
 namespace {

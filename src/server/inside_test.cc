@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "server/application_fixture.h"
-#include "server/deployments.h"
+#include "server/arm/deployments.h"
 
 namespace berth::server {
 namespace {

@@ -75,7 +75,7 @@ def is_plain_name(text):
 
 @pytest.mark.parametrize("method, pattern", [(method, WORKSPACE + below) for method, below in PARAMETERS] + OURS)
 def test_names_cannot_be_paths(served, method, pattern):
-    """The table itself is tried with more of them, route by route, in src/server/route_traversal_test.cc."""
+    """The table itself is tried with more of them, route by route, in src/server/door/route_traversal_test.cc."""
     body = next((body for kind, body in BODIES.items() if f"/{kind}/" in pattern), None)
     for escape in ESCAPES:
         sent = urllib.parse.quote(escape, safe="%/.:~\\;").replace("\\", "%5C")

@@ -3,13 +3,13 @@
 
 #include <boost/json.hpp>
 
-#include "core/arm_template/parameters.h"
-#include "core/arm_template/plan.h"
 #include "fuzz.h"
+#include "lang/arm_template/parameters.h"
+#include "lang/arm_template/plan.h"
 #include "wire/arm/template_file.h"
 
 using namespace berth;
-namespace tmpl = core::arm_template;
+namespace tmpl = lang::arm_template;
 namespace json = boost::json;
 
 namespace {

@@ -3,8 +3,8 @@
 
 #include "fuzz.h"
 #include "model/reference.h"
-#include "server/blob_range.h"
-#include "server/blob_xml.h"
+#include "server/blob/range.h"
+#include "server/blob/xml.h"
 
 using namespace berth;
 

@@ -3,19 +3,19 @@
 
 #include "base/record.h"
 #include "fuzz.h"
-#include "wire/jmespath/jmespath.h"
+#include "lang/jmespath/jmespath.h"
 #include "wire/yaml/edit.h"
 
 using namespace berth;
 
 FUZZ(input) {
   const std::string_view text = fuzz::take_line(input);
-  const auto expression = wire::jmespath::compile(text);
+  const auto expression = lang::jmespath::compile(text);
   if (!expression) {
     fuzz::require(expression.error().message.find(" error at character ") != std::string::npos,
                   "a refusal says where");
   } else if (const auto document = record::parse(input)) {
-    const auto found = wire::jmespath::search(*expression, *document);
+    const auto found = lang::jmespath::search(*expression, *document);
     if (!found) {
       fuzz::require(found.error().message.starts_with("invalid-"),
                     "what is well-formed fails for its values only");

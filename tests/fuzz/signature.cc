@@ -2,7 +2,7 @@
 // Signed addresses and tokens. What is accepted must be what we would sign ourselves.
 
 #include "fuzz.h"
-#include "server/signer.h"
+#include "server/keys/signer.h"
 
 using namespace berth;
 using server::Signer;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A job's log on somebody's terminal, and the patterns of ignore files.
 
-#include "cli/ignore.h"
-#include "cli/terminal_filter.h"
+#include "cli/output/terminal_filter.h"
+#include "cli/transfer/ignore.h"
 #include "fuzz.h"
 
 using namespace berth;

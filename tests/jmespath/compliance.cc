@@ -10,13 +10,13 @@
 #include <iterator>
 #include <set>
 
-#include "wire/jmespath/jmespath.h"
-#include "wire/jmespath/value.h"
+#include "lang/jmespath/jmespath.h"
+#include "lang/jmespath/value.h"
 
 namespace {
 
 namespace json = boost::json;
-namespace jmespath = berth::wire::jmespath;
+namespace jmespath = berth::lang::jmespath;
 
 struct Count {
   int right = 0;

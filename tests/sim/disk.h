@@ -4,7 +4,7 @@
 #include <deque>
 #include <memory>
 
-#include "server/fake_store.h"
+#include "server/plane/fake_store.h"
 #include "sim/stage.h"
 
 namespace berth::sim {

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <map>
 
-#include "server/control_plane.h"
-#include "server/fake_effects.h"
-#include "server/fake_store.h"
+#include "server/plane/control_plane.h"
+#include "server/plane/fake_effects.h"
+#include "server/plane/fake_store.h"
 
 namespace berth::sim {
 namespace {

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "io/websocket.h"
-#include "server/control_plane.h"
+#include "server/plane/control_plane.h"
 #include "sim/disk.h"
 
 namespace berth::sim {

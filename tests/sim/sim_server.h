@@ -5,11 +5,11 @@
 #include <memory>
 #include <string>
 
-#include "server/control_plane.h"
-#include "server/log_store.h"
-#include "server/node_hub.h"
-#include "server/providers.h"
-#include "server/signer.h"
+#include "server/fleet/log_store.h"
+#include "server/fleet/node_hub.h"
+#include "server/fleet/providers.h"
+#include "server/keys/signer.h"
+#include "server/plane/control_plane.h"
 #include "sim/cloud.h"
 #include "sim/disk.h"
 #include "sim/network.h"

@@ -13,7 +13,7 @@ namespace {
 /// Longer than any chain of time-outs and pauses that a server in peace goes through: two minutes
 /// for a machine that never connects, a minute between tries, leases, and the next look.
 constexpr Duration kPeaceWithin = 15min;
-/// As long as src/server/node_hub.cc waits for nodes that do not answer.
+/// As long as src/server/fleet/node_hub.cc waits for nodes that do not answer.
 constexpr Duration kTimeToHear = 3s;
 
 }  // namespace

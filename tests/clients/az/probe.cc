@@ -4,7 +4,7 @@
 #include <iostream>
 #include <string>
 
-#include "cli/output.h"
+#include "cli/output/output.h"
 
 namespace json = boost::json;
 

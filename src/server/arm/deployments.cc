@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// What users ask for. How it is carried out is in deployment_steps.cc.
+#include "server/arm/deployments.h"
+
+#include "base/digest.h"
+#include "base/random.h"
+#include "base/seal.h"
+#include "base/text.h"
+#include "lang/arm_template/parameters.h"
+#include "server/arm/deployment_live.h"
+#include "server/arm/resource_groups.h"
+#include "server/door/paging.h"
+#include "server/plane/control_plane.h"
+
+namespace berth::server {
+
+namespace tmpl = lang::arm_template;
+namespace json = boost::json;
+using model::DeploymentState;
+using model::TemplateDeployment;
+using wire::arm::DeploymentRequest;
+
+namespace {
+
+constexpr const char* kRead = "Microsoft.Resources/deployments/read";
+
+model::DeploymentMaker maker_of(const Principal& principal) {
+  return {.name = principal.name,
+          .is_owner = principal.kind == Principal::Kind::Owner,
+          .user = principal.user,
+          .token = principal.token,
+          .issued_at = principal.issued_at,
+          .only_in = principal.only_in};
+}
+
+/// What is shown of parameters, and what is not.
+struct Settled {
+  json::object shown{};
+  json::object secret{};
+};
+
+Settled settled(const tmpl::Plan& plan) {
+  Settled result;
+  for (const tmpl::SettledParameter& parameter : plan.parameters()) {
+    if (parameter.is_secure) {
+      result.shown[parameter.name] = {{"type", parameter.type}};
+      result.secret[parameter.name] = parameter.value;
+    } else {
+      result.shown[parameter.name] = {{"type", parameter.type}, {"value", parameter.value}};
+    }
+  }
+  return result;
+}
+
+tl::unexpected<Error> no_deployment(const DeploymentName& name) {
+  return fail(Code::NotFound, fmt::format("no deployment '{}' in resource group '{}'", name.name,
+                                          name.resource_group));
+}
+
+}  // namespace
+
+Deployments::Deployments(Parts parts) : parts_(std::move(parts)) {}
+
+Deployments::Key Deployments::key_of(const DeploymentName& name) {
+  return {to_lower(name.subscription), to_lower(name.resource_group), to_lower(name.name)};
+}
+
+/// A request that is repeated has the same. Keyed, because it is stored and secrets are in it.
+std::string Deployments::fingerprint(const DeploymentRequest& request) const {
+  return to_hex(hmac_sha256(parts_.key, json::serialize(request.definition) + "\n" +
+                                            json::serialize(request.parameters)));
+}
+
+Result<std::unique_ptr<tmpl::Plan>> Deployments::plan(const DeploymentRequest& request,
+                                                      const DeploymentName& name,
+                                                      const Principal& principal) {
+  tmpl::Order order{.definition = request.definition,
+                    .place = {.subscription = name.subscription,
+                              .resource_group = name.resource_group,
+                              .location = location_of(parts_.services, name),
+                              .deployment = name.name},
+                    .fresh = {.now = parts_.services.clock.now().wall, .new_guid = random_uuid}};
+  order.given = TRY(tmpl::given_values(request.definition, request.parameters));
+  std::unique_ptr<Plan> made = TRY(tmpl::make_plan(std::move(order)));
+  for (const tmpl::PlannedResource& resource : made->resources()) {
+    if (resource.treatment != tmpl::Treatment::Made) continue;
+    TRY(parts_.inside.check(principal, {.method = "PUT", .path = resource.id}));
+  }
+  return made;
+}
+
+/// Everything but the values of secure parameters is in the row, and those are sealed in it.
+Result<std::unique_ptr<tmpl::Plan>> Deployments::plan_again(
+    const TemplateDeployment& deployment) const {
+  const DeploymentName name{deployment.subscription, deployment.resource_group, deployment.name};
+  tmpl::Order order{.definition = deployment.definition,
+                    .place = {.subscription = name.subscription,
+                              .resource_group = name.resource_group,
+                              .location = location_of(parts_.services, name),
+                              .deployment = name.name},
+                    .fresh = {.now = deployment.created_at, .new_guid = random_uuid}};
+  for (const auto& [key, parameter] : deployment.parameters) {
+    const json::value* value =
+        parameter.is_object() ? parameter.get_object().if_contains("value") : nullptr;
+    if (value != nullptr) order.given[key] = *value;
+  }
+  if (!deployment.sealed.empty()) {
+    boost::system::error_code failed;
+    const json::value secrets = json::parse(TRY(unseal(parts_.key, deployment.sealed)), failed);
+    if (failed || !secrets.is_object()) return fail(Code::Internal, "a sealed secret is damaged");
+    for (const auto& [key, value] : secrets.get_object()) order.given[key] = value;
+  }
+  return tmpl::make_plan(std::move(order));
+}
+
+Result<Deployments::Seen> Deployments::begin(const DeploymentRequest& request,
+                                             const DeploymentName& name,
+                                             const Principal& principal) {
+  const std::string asked = fingerprint(request);
+  if (const auto existing = TRY(look(name))) {
+    if (!may_see(existing->deployment, principal)) {
+      return fail(
+          Code::Forbidden,
+          fmt::format("the deployment '{}' is somebody else's; choose another name", name.name));
+    }
+    if (!model::is_over(existing->deployment.state)) {
+      if (existing->deployment.fingerprint == asked) return *existing;
+      return fail(
+          Code::Conflict,
+          fmt::format("the deployment '{}' goes on; wait for its end or cancel it", name.name));
+    }
+  }
+  std::unique_ptr<Plan> made = TRY(plan(request, name, principal));
+  const Settled parameters = settled(*made);
+  const WallTime now = parts_.services.clock.now().wall;
+  TemplateDeployment deployment{.id = random_uuid(),
+                                .subscription = name.subscription,
+                                .resource_group = name.resource_group,
+                                .name = name.name,
+                                .tags = request.tags,
+                                .definition = request.definition,
+                                .parameters = parameters.shown,
+                                .fingerprint = asked,
+                                .maker = maker_of(principal),
+                                .created_at = now,
+                                .modified_at = now};
+  if (!parameters.secret.empty()) {
+    deployment.sealed = seal(parts_.key, json::serialize(parameters.secret));
+  }
+  parts_.services.plane.write({store::PutDeployment{deployment}});
+  start(deployment, std::move(made), {});
+  return Seen{std::move(deployment), {}};
+}
+
+/// As it is now: what goes on is in memory, the rest on disk.
+Result<std::optional<Deployments::Seen>> Deployments::look(const DeploymentName& name) {
+  if (const auto live = live_.find(key_of(name)); live != live_.end()) {
+    return Seen{live->second->deployment, live->second->operations};
+  }
+  store::DeploymentReader& rows = parts_.services.store.deployments();
+  auto deployment = TRY(rows.find(name.subscription, name.resource_group, name.name));
+  if (!deployment || gone_.contains(deployment->id)) return std::optional<Seen>();
+  auto operations = TRY(rows.operations(deployment->id));
+  return Seen{*std::move(deployment), std::move(operations)};
+}
+
+bool Deployments::may_see(const TemplateDeployment& deployment, const Principal& principal) const {
+  const bool is_own =
+      !principal.user.text.empty() && principal.user == deployment.maker.user &&
+      (principal.only_in.text.empty() || principal.only_in == deployment.maker.only_in);
+  return is_own || may(parts_.services.plane.state(), principal, kRead, {});
+}
+
+Result<Deployments::Seen> Deployments::find(const DeploymentName& name,
+                                            const Principal& principal) {
+  auto seen = TRY(look(name));
+  if (!seen || !may_see(seen->deployment, principal)) return no_deployment(name);
+  return *std::move(seen);
+}
+
+Result<Deployments::Page> Deployments::list(store::DeploymentQuery query,
+                                            const Principal& principal) {
+  store::DeploymentReader& rows = parts_.services.store.deployments();
+  const std::size_t size = query.limit++;
+  store::Page<TemplateDeployment> found = TRY(rows.list(query));
+  Page page{.has_more = take_page(found, size), .read = found.size()};
+  std::vector<Seen>& all = page.seen;
+  for (TemplateDeployment& deployment : found) {
+    if (gone_.contains(deployment.id) || !may_see(deployment, principal)) continue;
+    const auto live =
+        live_.find(key_of({deployment.subscription, deployment.resource_group, deployment.name}));
+    if (live != live_.end()) {
+      all.push_back({live->second->deployment, live->second->operations});
+    } else {
+      auto operations = TRY(rows.operations(deployment.id));
+      all.push_back({std::move(deployment), std::move(operations)});
+    }
+  }
+  return page;
+}
+
+Status Deployments::cancel(const DeploymentName& name, const Principal& principal) {
+  TRY(find(name, principal));
+  const auto found = live_.find(key_of(name));
+  if (found == live_.end() || model::is_over(found->second->deployment.state)) {
+    return fail(Code::Conflict, fmt::format("the deployment '{}' is over", name.name));
+  }
+  Live& live = *found->second;
+  live.deployment.error_code = "DeploymentCanceled";
+  live.deployment.error =
+      fmt::format("it was cancelled by {}; what was made stays", principal.name);
+  finish(live, DeploymentState::Canceled);
+  return Done{};
+}
+
+Status Deployments::remove(const DeploymentName& name, const Principal& principal) {
+  const Seen seen = TRY(find(name, principal));
+  if (!model::is_over(seen.deployment.state)) {
+    return fail(
+        Code::Conflict,
+        fmt::format("the deployment '{}' goes on; wait for its end or cancel it", name.name));
+  }
+  const std::string id = seen.deployment.id;
+  live_.erase(key_of(name));
+  gone_.insert(id);
+  parts_.services.plane.write({store::DeleteDeployment{id}});
+  parts_.services.plane.when_durable([this, id](const Status&) { gone_.erase(id); });
+  return Done{};
+}
+
+}  // namespace berth::server

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/fleet/compute_view.h"
+
+#include "base/text.h"
+#include "core/quota.h"
+
+namespace berth::server {
+namespace {
+
+namespace arm = wire::arm;
+namespace json = boost::json;
+using core::State;
+using model::Compute;
+using model::Node;
+
+/// The cluster a node belongs to: its target is "<workspace>/<name>". nullptr: it is of 'local'.
+const Compute* compute_of(const State& state, const Node& node) {
+  const std::size_t slash = node.target.find('/');
+  if (slash == std::string::npos) return nullptr;
+  const auto found =
+      state.computes.find({{node.target.substr(0, slash)}, node.target.substr(slash + 1)});
+  return found == state.computes.end() ? nullptr : &found->second;
+}
+
+/// Cores that nodes of a site have now.
+struct Cores {
+  std::int64_t dedicated = 0;
+  std::int64_t low_priority = 0;
+  std::int64_t nodes = 0;
+  std::map<std::string, std::int64_t> by_family{};
+};
+
+Cores cores_of(const State& state, const std::string& site) {
+  Cores cores;
+  for (const auto& [key, size] : state.settings.sizes) cores.by_family.try_emplace(size.family);
+  for (const auto& [id, node] : state.nodes) {
+    const Compute* compute = compute_of(state, node);
+    if (node.site != site || compute == nullptr) continue;
+    ++cores.nodes;
+    (compute->tier == model::Tier::Dedicated ? cores.dedicated : cores.low_priority) += node.cores;
+    const model::VmSize* size = model::find_size(state.settings.sizes, compute->size);
+    if (size != nullptr) cores.by_family[size->family] += node.cores;
+  }
+  return cores;
+}
+
+std::int64_t core_limit(const State& state, const model::Site& site) {
+  if (site.capacity.cores) return *site.capacity.cores;
+  return site.provider == model::ProviderKind::Local ? state.settings.machine_cores : -1;
+}
+
+}  // namespace
+
+std::string word_of(core::NodeState state) {
+  return to_lower(boost::describe::enum_to_string(state, "Unusable"));
+}
+
+arm::ClusterCounts counts_of(const core::ClusterView& view) {
+  return {.current_nodes = view.current_nodes,
+          .target_nodes = view.target_nodes,
+          .is_steady = view.is_steady,
+          .idle = view.idle,
+          .running = view.running,
+          .preparing = view.preparing,
+          .unusable = view.unusable,
+          .leaving = view.leaving,
+          .preempted = view.preempted,
+          .errors = view.errors};
+}
+
+arm::NodeRecord record_of(const core::NodeView& node) {
+  return {
+      .id = node.id.text, .state = word_of(node.state), .address = node.address, .job = node.job};
+}
+
+std::vector<arm::UsageRecord> usages_of(const State& state, const std::string& site,
+                                        const std::string& location) {
+  const auto found = state.sites.find(site);
+  const model::Site place = found == state.sites.end() ? model::Site{.name = site} : found->second;
+  const Cores cores = cores_of(state, site);
+  const std::int64_t limit = core_limit(state, place);
+  std::vector<arm::UsageRecord> usages = {
+      {.name = std::string(core::kDedicatedCores),
+       .title = "Total Cluster Dedicated Regional vCPUs",
+       .used = cores.dedicated,
+       .limit = limit},
+      {.name = std::string(core::kLowPriorityCores),
+       .title = "Total Cluster LowPriority Regional vCPUs",
+       .used = cores.low_priority,
+       .limit = limit},
+      {.name = std::string(core::kTotalNodes),
+       .title = "Total Cluster Nodes",
+       .used = cores.nodes,
+       .limit = place.capacity.nodes.value_or(-1)},
+  };
+  for (const auto& [family, used] : cores.by_family) {
+    usages.push_back(
+        {.name = family, .title = family + " Cluster vCPUs", .used = used, .limit = limit});
+  }
+  for (arm::UsageRecord& usage : usages) usage.location = location;
+  return usages;
+}
+
+json::object node_json(const State& state, const Node& node) {
+  const Compute* compute = compute_of(state, node);
+  const auto jobs = core::jobs_on(state, node.id);
+  json::object shown = {
+      {"name", node.id.text},
+      {"state", word_of(core::state_of(state, node))},
+      {"status", boost::describe::enum_to_string(node.status, "?")},
+      {"compute", compute == nullptr ? node.target : compute->name},
+      {"site", node.site},
+      {"job", jobs.empty() ? json::value(nullptr) : json::value(jobs.front()->key.name)},
+      {"jobs", jobs.size()},
+      {"since", to_iso8601(node.requested_at)},
+      {"price_per_hour", node.price_per_hour},
+      {"cores", node.cores},
+      {"memory_mib", node.memory_mib},
+      {"gpus", json::value_from(node.gpus)},
+      {"address", node.address},
+  };
+  if (compute != nullptr) {
+    shown["size"] = compute->size;
+    shown["tier"] = arm::to_yaml(compute->tier);
+    const auto workspace = state.workspaces.find(compute->key.workspace);
+    if (workspace != state.workspaces.end()) shown["workspace"] = workspace->second.name;
+  }
+  if (!node.start_error.empty()) shown["error"] = node.start_error;
+  return shown;
+}
+
+}  // namespace berth::server

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sites and clusters, as users ask for them.
+#include "base/text.h"
+#include "core/compute_rules.h"
+#include "server/plane/turn.h"
+#include "target/slurm/settings.h"
+
+namespace berth::server {
+namespace {
+
+using core::State;
+using model::Compute;
+using model::ComputeKey;
+using model::Job;
+using model::JobKey;
+using model::Site;
+
+const Site* find_site(const State& state, std::string_view name) {
+  for (const auto& [key, site] : state.sites) {
+    if (equals_ignoring_case(key, name)) return &site;
+  }
+  return nullptr;
+}
+
+/// Jobs of a cluster that are not over.
+std::vector<JobKey> work_of(const State& state, const ComputeKey& compute) {
+  std::vector<JobKey> work;
+  const std::string target = core::target_of(compute);
+  for (const auto& [key, job] : state.jobs) {
+    if (!model::is_terminal(job.status) && core::target_of(job) == target) work.push_back(key);
+  }
+  return work;
+}
+
+}  // namespace
+
+Result<Site> ControlPlane::put_site(Site site) {
+  const Site* existing = find_site(state_, site.name);
+  TRY(core::check_site(site, existing));
+  if (site.provider == model::ProviderKind::Slurm) TRY(target::slurm::check_settings(site.slurm));
+  if (existing != nullptr) site.name = existing->name;
+  site.created_at = existing != nullptr ? existing->created_at : clock_.now().wall;
+  apply(core::SiteMade{site});
+  decide();
+  flush();
+  return site;
+}
+
+Status ControlPlane::remove_site(const std::string& name) {
+  const Site* site = find_site(state_, name);
+  if (site == nullptr) return fail(Code::NotFound, fmt::format("no site '{}'", name));
+  if (site->name == model::kLocalSite) {
+    return fail(Code::Conflict, "the site 'local' is this machine and always there");
+  }
+  for (const auto& [key, compute] : state_.computes) {
+    if (compute.site != site->name) continue;
+    return fail(Code::Conflict, fmt::format("compute '{}' is on site '{}'; delete it first",
+                                            compute.name, site->name));
+  }
+  apply(core::SiteRemoved{site->name});
+  flush();
+  return Done{};
+}
+
+const Compute* ControlPlane::find_compute(const model::WorkspaceId& workspace,
+                                          std::string_view name) const {
+  const auto found = state_.computes.find({workspace, to_lower(name)});
+  return found == state_.computes.end() ? nullptr : &found->second;
+}
+
+Result<ControlPlane::PutCompute> ControlPlane::put_compute(Compute draft) {
+  const model::WorkspaceId workspace = draft.key.workspace;
+  const Compute* existing = find_compute(workspace, draft.name);
+  const bool is_new = existing == nullptr;
+  core::CheckedCompute checked = TRY(core::check_compute(state_, std::move(draft), existing));
+  Compute& compute = checked.compute;
+  compute.key.workspace = workspace;
+  compute.modified_at = clock_.now().wall;
+  if (is_new) compute.created_at = compute.allocation_changed_at = compute.modified_at;
+  const ComputeKey key = compute.key;
+  apply(core::ComputeMade{std::move(compute)});
+  decide();
+  PutCompute result{
+      .compute = state_.computes.at(key), .made = is_new, .notice = std::move(checked.notice)};
+  flush();
+  return result;
+}
+
+Status ControlPlane::delete_compute(const ComputeKey& key, bool cancel_jobs) {
+  const auto found = state_.computes.find(key);
+  if (found == state_.computes.end()) {
+    return fail(Code::NotFound, fmt::format("no compute '{}' in this workspace", key.name));
+  }
+  const std::vector<JobKey> work = work_of(state_, key);
+  if (!cancel_jobs && !work.empty()) {
+    const std::string others =
+        work.size() == 1 ? " is" : fmt::format(" and {} more are", work.size() - 1);
+    return fail(Code::Conflict, fmt::format("compute '{}' has work: job '{}'{} not over",
+                                            found->second.name, work.front().name, others));
+  }
+  // First, so that no decision on the way starts another node for a job that is about to end.
+  if (!found->second.is_deleting) apply(core::ComputeDeleteRequested{key, clock_.now().wall});
+  for (const JobKey& job : work) TRY(cancel(job));
+  decide();
+  flush();
+  return Done{};
+}
+
+Status ControlPlane::preempt_node(const model::NodeId& node) {
+  const auto found = state_.nodes.find(node);
+  if (found == state_.nodes.end()) {
+    return fail(Code::NotFound, fmt::format("no node '{}'", node.text));
+  }
+  if (found->second.target == core::kLocalTarget) {
+    return fail(Code::Conflict, fmt::format("node '{}' is this machine's own and cannot be taken "
+                                            "away; 'berth job cancel' ends its jobs",
+                                            node.text));
+  }
+  if (found->second.status == model::NodeStatus::Preempted) return Done{};
+  preempt(node, fmt::format("node '{}' was taken away by hand", node.text));
+  decide();
+  flush();
+  return Done{};
+}
+
+}  // namespace berth::server
