@@ -3,26 +3,16 @@
 
 #include <fmt/format.h>
 
-#include <boost/describe.hpp>
 #include <memory>
 
-#include "base/record.h"
 #include "base/text.h"
+#include "wire/blob/block_list.h"
 
 namespace berth::node {
 
-/// One page of a listing, as the server answers `berth-format=json`.
-struct ListedBlob {
-  std::string name{};
-};
-BOOST_DESCRIBE_STRUCT(ListedBlob, (), (name))
-struct Listing {
-  std::vector<ListedBlob> blobs{};
-  std::string next{};
-};
-BOOST_DESCRIBE_STRUCT(Listing, (), (blobs, next))
-
 namespace {
+
+using wire::blob::with_query;
 
 constexpr std::uint64_t kBlockBytes = 64u << 20;
 
@@ -68,49 +58,30 @@ Result<io::ClientResponse> send(const std::string& authority, const io::ClientRe
                           response.status, reason_in(response.body)));
 }
 
-std::string block_id(std::uint64_t index) { return to_base64(fmt::format("{:08}", index)); }
-
 Status upload_blocks(const std::string& authority, const std::string& url,
                      const std::shared_ptr<const io::Descriptor>& file, std::uint64_t size) {
-  std::string list = "<?xml version=\"1.0\" encoding=\"utf-8\"?><BlockList>";
+  std::uint64_t count = 0;
   for (std::uint64_t offset = 0; offset < size; offset += kBlockBytes) {
-    const std::string id = block_id(offset / kBlockBytes);
+    const std::string id = wire::blob::block_id(count++);
     TRY(send(authority,
              {.method = "PUT",
               .url = with_query(url, "comp=block&blockid=" + percent_encode(id)),
               .upload = io::FileRange{file, offset, std::min(kBlockBytes, size - offset)}}));
-    list += "<Latest>" + id + "</Latest>";
   }
-  list += "</BlockList>";
   TRY(send(authority, {.method = "PUT",
                        .url = with_query(url, "comp=blocklist"),
                        .headers = {{"Content-Type", "application/xml"}},
-                       .body = std::move(list)}));
+                       .body = wire::blob::block_list_xml(count)}));
   return Done{};
 }
 
 }  // namespace
 
-std::string blob_url(const std::string& container_url, std::string_view name) {
-  const std::size_t query = std::min(container_url.find('?'), container_url.size());
-  return container_url.substr(0, query) + "/" + percent_encode(name, true) +
-         container_url.substr(query);
-}
-
-std::string with_query(const std::string& url, std::string_view parameters) {
-  return fmt::format("{}{}{}", url, url.find('?') == std::string::npos ? '?' : '&', parameters);
-}
-
-Result<BlobPage> list_blobs(const std::string& authority, const std::string& container_url,
-                            const std::string& prefix, const std::string& marker) {
-  std::string url = with_query(container_url, "restype=container&comp=list&berth-format=json");
-  url += "&prefix=" + percent_encode(prefix);
-  if (!marker.empty()) url += "&marker=" + percent_encode(marker);
-  const io::ClientResponse response = TRY(send(authority, {.url = url}));
-  Listing listing = TRY(record::decode_text<Listing>(response.body));
-  BlobPage page{.next = std::move(listing.next)};
-  for (ListedBlob& blob : listing.blobs) page.names.push_back(std::move(blob.name));
-  return page;
+Result<wire::blob::ListedPage> list_blobs(const std::string& authority,
+                                          const wire::blob::Container& container,
+                                          const std::string& prefix, const std::string& marker) {
+  const std::string url = wire::blob::list_url(container, prefix, marker);
+  return wire::blob::listing_from_json(TRY(send(authority, {.url = url})).body);
 }
 
 Status download(const std::string& authority, const std::string& url,

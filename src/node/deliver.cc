@@ -79,24 +79,28 @@ std::string not_kept(const std::string& file, std::string_view why) {
   return fmt::format("{} is not kept: {}", file, why);
 }
 
+std::string address_of(const Deliver& delivery, const std::string& name) {
+  return wire::blob::blob_url(wire::blob::container_from(delivery.container_url), name);
+}
+
 /// A file of a folder. What cannot be sent back of it is told, and is no reason for the job to
 /// fail: the command did its work.
 TransferStep file_step(std::size_t index, const std::string& relative, const std::string& kept_as,
                        const std::string& what) {
-  return {
-      .run = [index, relative, kept_as, what](const TransferView& view) -> Result<Steps> {
-        const Deliver& delivery = view.launch->deliveries.at(index);
-        const std::string path = fmt::format("{}/{}/{}", view.directory, delivery.source, relative);
-        const Status sent =
-            deliver_file(view, path, blob_url(delivery.container_url, delivery.prefix + kept_as));
-        const std::string file = file_of(what, relative);
-        if (!sent && sent.error().code != Code::InvalidArgument) return fail(sent.error());
-        if (!sent) return Steps{note_step(not_kept(file, sent.error().message))};
-        if (kept_as == relative) return Steps{};
-        return Steps{note_step(
-            fmt::format("{} is kept as '{}{}'", file, what.ends_with('/') ? what : "", kept_as))};
-      },
-      .what = file_of(what, relative)};
+  return {.run = [index, relative, kept_as, what](const TransferView& view) -> Result<Steps> {
+            const Deliver& delivery = view.launch->deliveries.at(index);
+            const std::string path =
+                fmt::format("{}/{}/{}", view.directory, delivery.source, relative);
+            const Status sent =
+                deliver_file(view, path, address_of(delivery, delivery.prefix + kept_as));
+            const std::string file = file_of(what, relative);
+            if (!sent && sent.error().code != Code::InvalidArgument) return fail(sent.error());
+            if (!sent) return Steps{note_step(not_kept(file, sent.error().message))};
+            if (kept_as == relative) return Steps{};
+            return Steps{note_step(fmt::format("{} is kept as '{}{}'", file,
+                                               what.ends_with('/') ? what : "", kept_as))};
+          },
+          .what = file_of(what, relative)};
 }
 
 TransferStep folder_step(std::size_t index, const std::string& what) {
@@ -131,7 +135,7 @@ TransferStep single_step(std::size_t index, const std::string& what, bool was_su
               if (!was_success) return Steps{};
               return fail(Code::InvalidArgument, "the command did not write it");
             }
-            TRY(deliver_file(view, path, blob_url(delivery.container_url, delivery.prefix)));
+            TRY(deliver_file(view, path, address_of(delivery, delivery.prefix)));
             return Steps{};
           },
           .what = what};

@@ -44,7 +44,9 @@ TransferStep blob_step(std::size_t index, const std::string& name, const std::st
   return {.run = [index, name](const TransferView& view) -> Result<Steps> {
             const Fetch& wanted = view.launch->fetches.at(index);
             const std::string below = name.substr(folder_prefix(wanted).size());
-            TRY(fetch_to(view, blob_url(wanted.url, name), wanted.destination + "/" + below));
+            const auto container = wire::blob::container_from(wanted.url);
+            TRY(fetch_to(view, wire::blob::blob_url(container, name),
+                         wanted.destination + "/" + below));
             return Steps{};
           },
           .what = what};
@@ -54,10 +56,12 @@ TransferStep listing_step(std::size_t index, const std::string& marker, const st
   return {.run = [index, marker, what](const TransferView& view) -> Result<Steps> {
             const Fetch& wanted = view.launch->fetches.at(index);
             const std::string prefix = folder_prefix(wanted);
-            const BlobPage page = TRY(list_blobs(view.authority, wanted.url, prefix, marker));
+            const auto container = wire::blob::container_from(wanted.url);
+            const auto page = TRY(list_blobs(view.authority, container, prefix, marker));
             Steps steps;
             if (!page.next.empty()) steps.push_back(listing_step(index, page.next, what));
-            for (const std::string& name : page.names) {
+            for (const wire::blob::ListedBlob& blob : page.blobs) {
+              const std::string& name = blob.name;
               // Some tools mark a folder by an empty blob "folder/".
               const bool is_file = name.starts_with(prefix) && !name.ends_with('/');
               if (is_file) steps.push_back(blob_step(index, name, what));

@@ -4,13 +4,16 @@
 #include <set>
 
 #include "base/text.h"
-#include "cli/transfer/blob.h"
+#include "cli/transfer/datastore.h"
 #include "cli/transfer/transfer.h"
 #include "io/file.h"
 #include "model/reference.h"
 
 namespace berth::cli {
 namespace {
+
+using wire::blob::blob_url;
+using wire::blob::Container;
 
 /// Everything below a blob prefix, or the one blob that is it, for a folder below the directory.
 struct Part {
@@ -68,7 +71,7 @@ Status plan_part(Context& context, const Part& part, Plan& plan) {
   const Container container = TRY(open_datastore(context.client, part.datastore, Purpose::Read));
   const bool is_folder = part.path.empty() || part.path.ends_with('/');
   const std::string below = is_folder ? part.path : part.path + "/";
-  for (const BlobEntry& blob : TRY(list_blobs(context.client, container, part.path))) {
+  for (const wire::blob::ListedBlob& blob : TRY(list_blobs(context.client, container, part.path))) {
     std::string relative;
     if (blob.name == part.path) {
       relative = blob.name.substr(blob.name.rfind('/') + 1);

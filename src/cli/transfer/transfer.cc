@@ -12,6 +12,8 @@
 #include "base/text.h"
 #include "io/http_client.h"
 #include "wire/arm/error.h"
+#include "wire/blob/address.h"
+#include "wire/blob/block_list.h"
 
 namespace berth::cli {
 namespace {
@@ -112,26 +114,21 @@ Result<Source> open_source(const std::string& path) {
   return Source{std::move(file), static_cast<std::uint64_t>(status.st_size)};
 }
 
-std::string block_id(std::uint64_t number) { return to_base64(fmt::format("{:08}", number)); }
-
 Status put_blocks(io::HttpClient& http, const Upload& upload, const Source& source,
                   Shared& shared) {
-  const std::string separator = upload.url.find('?') == std::string::npos ? "?" : "&";
-  std::string list = "<?xml version=\"1.0\" encoding=\"utf-8\"?><BlockList>";
   std::uint64_t number = 0;
   for (std::uint64_t offset = 0; offset < source.size; offset += kBlockSize, ++number) {
     const std::uint64_t length = std::min(kBlockSize, source.size - offset);
-    TRY(check(http.send(
-        {.method = "PUT",
-         .url = upload.url + separator + "comp=block&blockid=" + percent_encode(block_id(number)),
-         .upload = io::FileRange{source.file, offset, length}})));
-    list += "<Latest>" + block_id(number) + "</Latest>";
+    const std::string id = percent_encode(wire::blob::block_id(number));
+    TRY(check(http.send({.method = "PUT",
+                         .url = wire::blob::with_query(upload.url, "comp=block&blockid=" + id),
+                         .upload = io::FileRange{source.file, offset, length}})));
     shared.bytes += length;
     if (shared.failed) return fail(Code::Internal, "stopped");
   }
   return check(http.send({.method = "PUT",
-                          .url = upload.url + separator + "comp=blocklist",
-                          .body = list + "</BlockList>"}));
+                          .url = wire::blob::with_query(upload.url, "comp=blocklist"),
+                          .body = wire::blob::block_list_xml(number)}));
 }
 
 Status put_file(io::HttpClient& http, const Upload& upload, Shared& shared) {

@@ -5,12 +5,15 @@
 
 #include "base/random.h"
 #include "base/text.h"
-#include "cli/transfer/blob.h"
+#include "cli/transfer/datastore.h"
 #include "cli/transfer/transfer.h"
 #include "wire/arm/error.h"
 
 namespace berth::cli {
 namespace {
+
+using wire::blob::blob_url;
+using wire::blob::Container;
 
 constexpr std::string_view kDatastore = "workspaceblobstore";
 
@@ -105,7 +108,7 @@ Result<std::string> upload_code(Context& context, const std::string& path,
   if (place.empty() || address.empty()) {
     return fail(Code::Internal, "the server did not say where to upload code");
   }
-  TRY(send_files(context, snapshot, container_from(place), "", "uploading code"));
+  TRY(send_files(context, snapshot, wire::blob::container_from(place), "", "uploading code"));
   const json::object made = TRY(client.put(
       version, {{"properties",
                  {{"codeUri", address},

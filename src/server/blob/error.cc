@@ -2,8 +2,8 @@
 #include "server/blob/error.h"
 
 #include "base/check.h"
-#include "server/blob/xml.h"
 #include "wire/arm/error.h"
+#include "wire/blob/listing.h"
 
 namespace berth::server {
 namespace {
@@ -74,7 +74,7 @@ io::Reply blob_error_reply(const Error& error) {
   io::Reply reply{.status = fault != nullptr ? fault->status : wire::arm::http_status(error.code),
                   .headers = {{"x-ms-error-code", name}},
                   .content_type = "application/xml",
-                  .body = blob_error_xml(name, error.message)};
+                  .body = wire::blob::blob_error_xml(name, error.message)};
   if (error.code == Code::Unavailable || error.code == Code::OutOfSpace) {
     reply.headers.emplace_back("Retry-After", "1");
   }

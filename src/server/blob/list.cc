@@ -3,10 +3,11 @@
 
 #include "base/text.h"
 #include "server/assets/log_blob.h"
+#include "server/blob/etag.h"
 #include "server/blob/job_log.h"
 #include "server/blob/operations.h"
-#include "server/blob/xml.h"
 #include "server/fleet/log_store.h"
+#include "wire/blob/listing.h"
 
 namespace berth::server {
 namespace {
@@ -138,9 +139,21 @@ std::size_t shown_bytes(const Blob& blob) {
   return bytes;
 }
 
+/// As its client sees it: the name begins behind the folder that is addressed as a container.
+wire::blob::ListedBlob listed(const Blob& blob, std::size_t shown_from) {
+  return {.name = blob.key.path.substr(shown_from),
+          .size = blob.size,
+          .content_type = blob.content_type,
+          .content_md5 = blob.content_md5,
+          .etag = etag_of(blob),
+          .metadata = blob.metadata,
+          .created_at = blob.created_at,
+          .modified_at = blob.modified_at};
+}
+
 /// Fills the listing. A virtual folder counts as one entry, and all in it is passed over.
 Status fill(const Call& call, const BlobRequest& request, const ListQuery& query,
-            BlobListing& listing) {
+            wire::blob::Listing& listing) {
   store::BlobKey scope = request.target;
   scope.path = query.scope;
   BlobCursor cursor(call.services, scope, query.after, query.most + 1);
@@ -159,8 +172,7 @@ Status fill(const Call& call, const BlobRequest& request, const ListQuery& query
     if (cut == std::string::npos) {
       last = path;
       budget.take(shown_bytes(*blob));
-      listing.blobs.push_back(*blob);
-      listing.blobs.back().key.path.erase(0, shown_from);
+      listing.blobs.push_back(listed(*blob, shown_from));
     } else {
       const std::string folder = path.substr(0, cut + query.delimiter.size());
       listing.prefixes.push_back(folder.substr(shown_from));
@@ -175,19 +187,19 @@ Status fill(const Call& call, const BlobRequest& request, const ListQuery& query
 
 Result<io::Reply> list_blobs(const Call& call, const BlobRequest& request) {
   const ListQuery query = TRY(query_of(call, request));
-  BlobListing listing{.container_url = call.base_url() + call.request.head.path,
-                      .prefix = query.prefix,
-                      .marker = call.query_value("marker"),
-                      .delimiter = query.delimiter,
-                      .most = query.most};
+  wire::blob::Listing listing{.container_url = call.base_url() + call.request.head.path,
+                              .prefix = query.prefix,
+                              .marker = call.query_value("marker"),
+                              .delimiter = query.delimiter,
+                              .most = query.most};
   TRY(fill(call, request, query, listing));
   if (equals_ignoring_case(call.query_value("berth-format"), "json")) {
-    return io::Reply{.body = blob_list_json(listing)};
+    return io::Reply{.body = listing_to_json(listing)};
   }
   const bool with_metadata =
       to_lower(call.query_value("include")).find("metadata") != std::string::npos;
   return io::Reply{.content_type = "application/xml",
-                   .body = blob_list_xml(listing, with_metadata)};
+                   .body = listing_to_xml(listing, with_metadata)};
 }
 
 }  // namespace berth::server

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.h"
+#include "server/blob/etag.h"
 #include "server/blob/job_log.h"
 #include "server/blob/operations.h"
-#include "server/blob/range.h"
-#include "server/blob/xml.h"
 #include "server/fleet/log_store.h"
+#include "wire/blob/range.h"
 
 namespace berth::server {
 namespace {
@@ -54,7 +54,7 @@ std::string_view range_header(const io::RequestHead& head) {
 }
 
 Result<std::vector<io::FileRange>> files_of(const Services& services, const Source& source,
-                                            const ByteRange& range) {
+                                            const wire::blob::ByteRange& range) {
   if (!source.growing) return open_range(services.objects, source.blob, range.first, range.length);
   return std::vector<io::FileRange>{
       {source.growing->file, source.growing->offset + range.first, range.length}};
@@ -77,8 +77,8 @@ Result<io::Reply> read_blob(const Call& call, const BlobRequest& request) {
     reply.head_length = blob.size;
     return reply;
   }
-  ByteRange range{0, blob.size};
-  if (const auto part = TRY(parse_range(range_header(call.request.head), blob.size))) {
+  wire::blob::ByteRange range{0, blob.size};
+  if (const auto part = TRY(wire::blob::parse_range(range_header(call.request.head), blob.size))) {
     range = *part;
     reply.status = 206;
     reply.headers.emplace_back(

@@ -3,10 +3,11 @@
 #include "base/digest.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "server/blob/etag.h"
 #include "server/blob/operations.h"
-#include "server/blob/xml.h"
 #include "server/plane/control_plane.h"
 #include "server/storage/storage_keeper.h"
+#include "wire/blob/block_list.h"
 
 namespace berth::server {
 namespace {
@@ -15,7 +16,8 @@ using store::Blob;
 using store::Piece;
 
 constexpr std::size_t kMostMetadata = 8 * 1024;
-constexpr std::size_t kLargestBlockList = 6u << 20;  // kMostBlocks of the longest entries.
+constexpr std::size_t kLargestBlockList = 6u
+                                          << 20;  // wire::blob::kMostBlocks of the longest entries.
 constexpr std::size_t kLongestBlockId = 64;
 
 bool is_identifier(std::string_view name) {
@@ -179,14 +181,14 @@ Result<io::Reply> put_block(Call& call, const BlobRequest& request) {
 /// again; they go when the blob is written whole, or deleted. So there is one set of blocks, and it
 /// does not matter which one an entry asks for.
 Result<io::Reply> put_block_list(Call& call, const BlobRequest& request) {
-  const auto entries = TRY(parse_block_list(TRY(read_block_list(call))));
+  const auto entries = TRY(wire::blob::parse_block_list(TRY(read_block_list(call))));
   const auto existing = TRY(find_replaceable(call, request));
   Blob blob = TRY(successor(call, request, existing));
   std::map<std::string, Piece> pieces;
   for (store::Block& block : TRY(call.services.store.blocks(request.target))) {
     pieces[block.id] = std::move(block.piece);
   }
-  for (const BlockListEntry& entry : entries) {
+  for (const wire::blob::BlockListEntry& entry : entries) {
     const auto found = pieces.find(entry.id);
     if (found == pieces.end()) {
       return fail_blob("InvalidBlockList", "the list names a block that was not uploaded");

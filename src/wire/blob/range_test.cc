@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/blob/range.h"
+#include "wire/blob/range.h"
 
 #include <gtest/gtest.h>
 
-namespace berth::server {
+namespace berth::wire::blob {
 namespace {
 
 void expect_range(std::string_view header, ByteRange expected) {
@@ -48,4 +48,4 @@ TEST(ByteRanges, ThatAreNotOneRangeOfBytesAreIgnored) {
 }
 
 }  // namespace
-}  // namespace berth::server
+}  // namespace berth::wire::blob

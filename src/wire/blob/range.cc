@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/blob/range.h"
+#include "wire/blob/range.h"
+
+#include <fmt/format.h>
 
 #include <charconv>
 
 #include "base/text.h"
-#include "server/blob/error.h"
 
-namespace berth::server {
+namespace berth::wire::blob {
 namespace {
 
 std::optional<std::uint64_t> number_of(std::string_view text) {
@@ -18,7 +19,8 @@ std::optional<std::uint64_t> number_of(std::string_view text) {
 }
 
 tl::unexpected<Error> beyond(std::uint64_t size) {
-  return fail_blob("InvalidRange", fmt::format("the range lies beyond the blob's {} bytes", size));
+  return fail(Code::InvalidArgument, fmt::format("the range lies beyond the blob's {} bytes", size),
+              "InvalidRange");
 }
 
 }  // namespace
@@ -46,4 +48,4 @@ Result<std::optional<ByteRange>> parse_range(std::string_view header, std::uint6
   return ByteRange{*first, end - *first + 1};
 }
 
-}  // namespace berth::server
+}  // namespace berth::wire::blob

@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 
-namespace berth::server {
+namespace berth::wire::blob {
 
 struct ByteRange {
   std::uint64_t first = 0;
@@ -21,4 +21,4 @@ struct ByteRange {
 /// InvalidRange.
 Result<std::optional<ByteRange>> parse_range(std::string_view header, std::uint64_t size);
 
-}  // namespace berth::server
+}  // namespace berth::wire::blob
