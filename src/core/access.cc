@@ -50,7 +50,7 @@ constexpr std::string_view kComputeOperator[] = {
 constexpr std::string_view kNotForComputeOperators[] = {
     "Microsoft.MachineLearningServices/workspaces/computes/enableSso/action"};
 
-constexpr RoleDefinition kRoles[] = {
+constexpr model::RoleDefinition kRoles[] = {
     {.id = "8e3af657-a8ff-443c-a75c-2fe8c4bcb635",
      .name = "Owner",
      .description = "Everything, giving roles to others included",
@@ -79,7 +79,7 @@ constexpr RoleDefinition kRoles[] = {
 };
 
 bool assignment_allows(const model::RoleAssignment& assignment, std::string_view action) {
-  const RoleDefinition* role = find_role(assignment.role);
+  const model::RoleDefinition* role = find_role(assignment.role);
   return role != nullptr && grants(*role, action);
 }
 
@@ -89,10 +89,10 @@ char lower(char letter) {
 
 }  // namespace
 
-std::span<const RoleDefinition> role_definitions() { return kRoles; }
+std::span<const model::RoleDefinition> role_definitions() { return kRoles; }
 
-const RoleDefinition* find_role(std::string_view name_or_id) {
-  for (const RoleDefinition& role : kRoles) {
+const model::RoleDefinition* find_role(std::string_view name_or_id) {
+  for (const model::RoleDefinition& role : kRoles) {
     if (equals_ignoring_case(role.id, name_or_id) || equals_ignoring_case(role.name, name_or_id)) {
       return &role;
     }
@@ -125,7 +125,7 @@ bool matches(std::string_view pattern, std::string_view action) {
   return pattern.find_first_not_of('*', in_pattern) == std::string_view::npos;
 }
 
-bool grants(const RoleDefinition& role, std::string_view action) {
+bool grants(const model::RoleDefinition& role, std::string_view action) {
   const auto fits = [action](std::string_view pattern) { return matches(pattern, action); };
   return std::ranges::any_of(role.actions, fits) && std::ranges::none_of(role.not_actions, fits);
 }

@@ -18,22 +18,13 @@ struct Access {
   std::map<model::RoleAssignmentId, model::RoleAssignment> assignments{};
 };
 
-/// One of Azure's built-in roles. Allowed is what an action matches and no not_action does.
-struct RoleDefinition {
-  std::string_view id;
-  std::string_view name;
-  std::string_view description;
-  std::span<const std::string_view> actions;
-  std::span<const std::string_view> not_actions;
-};
-
-std::span<const RoleDefinition> role_definitions();
+std::span<const model::RoleDefinition> role_definitions();
 /// By name or id, in any case; nullptr when there is none.
-const RoleDefinition* find_role(std::string_view name_or_id);
+const model::RoleDefinition* find_role(std::string_view name_or_id);
 
 /// '*' stands for any text, slashes too. Case does not matter.
 bool matches(std::string_view pattern, std::string_view action);
-bool grants(const RoleDefinition& role, std::string_view action);
+bool grants(const model::RoleDefinition& role, std::string_view action);
 
 /// May the user do this in the workspace? An empty one: in the installation as a whole, for which a
 /// role in a workspace is not enough. Roles add up: what one allows, another does not take away.

@@ -75,7 +75,7 @@ class ClusterTest : public testing::Test {
     return names;
   }
   NodeStatus status(const std::string& node) { return state.nodes.at({node}).status; }
-  ClusterView view(const std::string& cluster) {
+  model::ClusterView view(const std::string& cluster) {
     return view_of(state, state.computes.at(compute_key(cluster)));
   }
   std::string why(const std::string& name) { return explain(state, job(name)); }

@@ -6,6 +6,7 @@
 namespace berth::core {
 namespace {
 
+using model::NodeState;
 using model::NodeStatus;
 
 /// A node that could not be started so often in a row is shown as unusable; it is tried on.
@@ -21,7 +22,7 @@ std::string job_on(const State& state, const model::NodeId& node) {
   return jobs.empty() ? std::string() : jobs.front()->key.name;
 }
 
-void count(ClusterView& view, NodeState state) {
+void count(model::ClusterView& view, NodeState state) {
   switch (state) {
     case NodeState::Idle: ++view.idle; break;
     case NodeState::Running: ++view.running; break;
@@ -35,7 +36,7 @@ void count(ClusterView& view, NodeState state) {
 
 }  // namespace
 
-NodeState state_of(const State& state, const model::Node& node) {
+model::NodeState state_of(const State& state, const model::Node& node) {
   switch (node.status) {
     case NodeStatus::Requested:
     case NodeStatus::Preparing:
@@ -50,8 +51,8 @@ NodeState state_of(const State& state, const model::Node& node) {
   return NodeState::Unusable;
 }
 
-ClusterView view_of(const State& state, const model::Compute& compute) {
-  ClusterView view{.target_nodes = wanted_nodes(state, compute)};
+model::ClusterView view_of(const State& state, const model::Compute& compute) {
+  model::ClusterView view{.target_nodes = wanted_nodes(state, compute)};
   const auto index = state.targets.find(target_of(compute.key));
   if (index != state.targets.end()) {
     for (const model::NodeId& id : index->second.nodes) {

@@ -6,7 +6,9 @@
 #include <compare>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "base/clock.h"
 #include "base/id.h"
@@ -20,6 +22,15 @@ using UserId = Id<struct UserTag>;
 using TokenId = Id<struct TokenTag>;
 /// A GUID: the name of ARM's role assignment.
 using RoleAssignmentId = Id<struct RoleAssignmentTag>;
+
+/// One of Azure's built-in roles. Allowed is what an action matches and no not_action does.
+struct RoleDefinition {
+  std::string_view id;
+  std::string_view name;
+  std::string_view description;
+  std::span<const std::string_view> actions;
+  std::span<const std::string_view> not_actions;
+};
 
 /// Whoever started the installation. Has no row: its token is in a file of the state directory.
 inline constexpr const char* kOwnerName = "owner";

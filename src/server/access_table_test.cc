@@ -85,7 +85,7 @@ class AccessTable : public ApplicationTest {
         {.name = "node", .token = signer.node_token(node), .is_node = true},
     };
     int number = 0;
-    for (const core::RoleDefinition& role : core::role_definitions()) {
+    for (const model::RoleDefinition& role : core::role_definitions()) {
       const std::string name(role.name);
       const auto person = [&] { return user("user" + std::to_string(number++)); };
       const model::UserId here = person();

@@ -24,8 +24,8 @@ Result<const Compute*> existing(const Call& call) {
 }
 
 json::object shown(const Call& call, const Compute& compute) {
-  const core::ClusterView view = core::view_of(call.services.plane.state(), compute);
-  return arm::to_json(compute, *call.workspace, counts_of(view));
+  const model::ClusterView view = core::view_of(call.services.plane.state(), compute);
+  return arm::to_json(compute, *call.workspace, view);
 }
 
 // ---- Long-running operations -------------------------------------------------------------------
@@ -152,11 +152,11 @@ Result<io::Reply> remove(Call& call) {
 Result<io::Reply> list_nodes(Call& call) {
   const Compute& compute = *TRY(existing(call));
   const auto skip = static_cast<std::size_t>(TRY(continuation(call)));
-  const core::ClusterView view = core::view_of(call.services.plane.state(), compute);
+  const model::ClusterView view = core::view_of(call.services.plane.state(), compute);
   const std::size_t end = std::min(view.nodes.size(), skip + kLargestPage);
   json::array nodes;
   for (std::size_t index = skip; index < end; ++index) {
-    nodes.push_back(arm::to_json(record_of(view.nodes[index])));
+    nodes.push_back(arm::to_json(view.nodes[index]));
   }
   json::object answer = {{"nodes", std::move(nodes)}};
   if (end < view.nodes.size()) {

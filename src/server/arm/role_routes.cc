@@ -29,18 +29,13 @@ std::string scope_of(const Call& call, const WorkspaceId& place) {
   return "/subscriptions/" + call.parameter("subscriptionId");
 }
 
-json::object shown(const Call& call, const core::RoleDefinition& role) {
-  return arm::role_definition_json({.id = role.id,
-                                    .name = role.name,
-                                    .description = role.description,
-                                    .actions = role.actions,
-                                    .not_actions = role.not_actions},
-                                   scope_of(call, place_of(call)));
+json::object shown(const Call& call, const model::RoleDefinition& role) {
+  return arm::role_definition_json(role, scope_of(call, place_of(call)));
 }
 
 json::object shown(const Call& call, const RoleAssignment& assignment) {
   const auto user = access_of(call).users.find(assignment.user);
-  const core::RoleDefinition* role = core::find_role(assignment.role);
+  const model::RoleDefinition* role = core::find_role(assignment.role);
   return arm::role_assignment_json(
       {.assignment = assignment,
        .scope = scope_of(call, assignment.workspace),
@@ -84,7 +79,7 @@ Result<const User*> user_of(const Call& call, const arm::AssignmentRequest& aske
 
 Result<io::Reply> put(Call& call) {
   const arm::AssignmentRequest asked = TRY(arm::role_assignment_from_json(TRY(json_body(call))));
-  const core::RoleDefinition* role = core::find_role(asked.role);
+  const model::RoleDefinition* role = core::find_role(asked.role);
   if (role == nullptr) {
     return fail(Code::InvalidArgument, fmt::format("no role '{}'", asked.role),
                 "properties.roleDefinitionId");
@@ -112,7 +107,7 @@ Result<io::Reply> remove(Call& call) {
 Result<io::Reply> list_definitions(Call& call) {
   const std::string filter = call.query_value("$filter");
   json::array values;
-  for (const core::RoleDefinition& role : core::role_definitions()) {
+  for (const model::RoleDefinition& role : core::role_definitions()) {
     const std::string wanted = fmt::format("roleName eq '{}'", role.name);
     if (filter.empty() || equals_ignoring_case(filter, wanted)) {
       values.push_back(shown(call, role));
@@ -123,7 +118,7 @@ Result<io::Reply> list_definitions(Call& call) {
 
 Result<io::Reply> get_definition(Call& call) {
   const std::string& id = call.parameter("roleDefinitionId");
-  if (const core::RoleDefinition* role = core::find_role(id)) {
+  if (const model::RoleDefinition* role = core::find_role(id)) {
     return json_reply(200, shown(call, *role));
   }
   return fail(Code::NotFound, fmt::format("no role definition '{}'", id));

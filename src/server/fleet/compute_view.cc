@@ -51,28 +51,6 @@ std::int64_t core_limit(const State& state, const model::Site& site) {
 
 }  // namespace
 
-std::string word_of(core::NodeState state) {
-  return to_lower(boost::describe::enum_to_string(state, "Unusable"));
-}
-
-arm::ClusterCounts counts_of(const core::ClusterView& view) {
-  return {.current_nodes = view.current_nodes,
-          .target_nodes = view.target_nodes,
-          .is_steady = view.is_steady,
-          .idle = view.idle,
-          .running = view.running,
-          .preparing = view.preparing,
-          .unusable = view.unusable,
-          .leaving = view.leaving,
-          .preempted = view.preempted,
-          .errors = view.errors};
-}
-
-arm::NodeRecord record_of(const core::NodeView& node) {
-  return {
-      .id = node.id.text, .state = word_of(node.state), .address = node.address, .job = node.job};
-}
-
 std::vector<arm::UsageRecord> usages_of(const State& state, const std::string& site,
                                         const std::string& location) {
   const auto found = state.sites.find(site);
@@ -106,7 +84,7 @@ json::object node_json(const State& state, const Node& node) {
   const auto jobs = core::jobs_on(state, node.id);
   json::object shown = {
       {"name", node.id.text},
-      {"state", word_of(core::state_of(state, node))},
+      {"state", model::word_of(core::state_of(state, node))},
       {"status", boost::describe::enum_to_string(node.status, "?")},
       {"compute", compute == nullptr ? node.target : compute->name},
       {"site", node.site},

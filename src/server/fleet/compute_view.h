@@ -10,12 +10,6 @@
 
 namespace berth::server {
 
-wire::arm::ClusterCounts counts_of(const core::ClusterView& view);
-wire::arm::NodeRecord record_of(const core::NodeView& node);
-
-/// Azure's word for it: "idle".
-std::string word_of(core::NodeState state);
-
 /// What is used of a site, and what there is of it. `location` is what the asker called it.
 std::vector<wire::arm::UsageRecord> usages_of(const core::State& state, const std::string& site,
                                               const std::string& location);

@@ -40,7 +40,7 @@ json::object shown(const Call& call, const User& user) {
   json::array roles;
   for (const auto& [id, assignment] : state_of(call).access.assignments) {
     if (assignment.user != user.id) continue;
-    const core::RoleDefinition* role = core::find_role(assignment.role);
+    const model::RoleDefinition* role = core::find_role(assignment.role);
     const model::Workspace* workspace = call.services.plane.find_workspace(assignment.workspace);
     roles.push_back({{"role", role == nullptr ? assignment.role : std::string(role->name)},
                      {"workspace",

@@ -31,10 +31,10 @@ json::object scale_json(const model::ScaleSettings& scale) {
           {"nodeIdleTimeBeforeScaleDown", to_iso8601(scale.idle_before_scale_down)}};
 }
 
-json::object state_counts(const ClusterCounts& counts) {
-  return {{"idleNodeCount", counts.idle},           {"runningNodeCount", counts.running},
-          {"preparingNodeCount", counts.preparing}, {"unusableNodeCount", counts.unusable},
-          {"leavingNodeCount", counts.leaving},     {"preemptedNodeCount", counts.preempted}};
+json::object state_counts(const model::ClusterView& view) {
+  return {{"idleNodeCount", view.idle},           {"runningNodeCount", view.running},
+          {"preparingNodeCount", view.preparing}, {"unusableNodeCount", view.unusable},
+          {"leavingNodeCount", view.leaving},     {"preemptedNodeCount", view.preempted}};
 }
 
 /// ErrorResponse[], or null when there are none.
@@ -53,7 +53,7 @@ json::value recorded(const Compute& compute, std::string_view key, const json::v
   return found == nullptr ? fallback : *found;
 }
 
-json::object inner_properties(const Compute& compute, const ClusterCounts& counts) {
+json::object inner_properties(const Compute& compute, const model::ClusterView& view) {
   json::object inner = {
       {"osType", "Linux"},
       {"vmSize", compute.size},
@@ -63,12 +63,12 @@ json::object inner_properties(const Compute& compute, const ClusterCounts& count
        recorded(compute, "remoteLoginPortPublicAccess", "NotSpecified")},
       {"enableNodePublicIp", recorded(compute, "enableNodePublicIp", true)},
       {"isolatedNetwork", recorded(compute, "isolatedNetwork", false)},
-      {"allocationState", counts.is_steady ? "Steady" : "Resizing"},
+      {"allocationState", view.is_steady ? "Steady" : "Resizing"},
       {"allocationStateTransitionTime", to_iso8601(compute.allocation_changed_at)},
-      {"currentNodeCount", counts.current_nodes},
-      {"targetNodeCount", counts.target_nodes},
-      {"nodeStateCounts", state_counts(counts)},
-      {"errors", errors_json(counts.errors)},
+      {"currentNodeCount", view.current_nodes},
+      {"targetNodeCount", view.target_nodes},
+      {"nodeStateCounts", state_counts(view)},
+      {"errors", errors_json(view.errors)},
   };
   for (const std::string_view key :
        {"virtualMachineImage", "userAccountCredentials", "subnet", "propertyBag"}) {
@@ -213,7 +213,7 @@ Result<Tier> tier_from(std::string_view text) {
 }
 
 json::object to_json(const Compute& compute, const model::Workspace& workspace,
-                     const ClusterCounts& counts) {
+                     const model::ClusterView& view) {
   json::object resource = envelope(model::arm_id(workspace, compute), compute.name, "/computes");
   resource["location"] = compute.location;
   resource["tags"] = to_json(compute.tags);
@@ -230,7 +230,7 @@ json::object to_json(const Compute& compute, const model::Workspace& workspace,
       {"resourceId", nullptr},
       {"isAttachedCompute", false},
       {"disableLocalAuth", recorded(compute, "disableLocalAuth", true)},
-      {"properties", inner_properties(compute, counts)},
+      {"properties", inner_properties(compute, view)},
   };
   resource["systemData"] = system_data(compute.created_at, compute.modified_at, "");
   return resource;
@@ -249,13 +249,13 @@ Result<Compute> compute_from_json(const json::value& body, Compute base, bool is
   return base;
 }
 
-json::object to_json(const NodeRecord& node) {
+json::object to_json(const model::NodeView& node) {
   const auto or_null = [](const std::string& text) {
     return text.empty() ? json::value(nullptr) : json::value(text);
   };
-  return {{"nodeId", node.id},          {"privateIpAddress", or_null(node.address)},
-          {"publicIpAddress", nullptr}, {"port", 0},
-          {"nodeState", node.state},    {"runId", or_null(node.job)}};
+  return {{"nodeId", node.id.text},           {"privateIpAddress", or_null(node.address)},
+          {"publicIpAddress", nullptr},       {"port", 0},
+          {"nodeState", word_of(node.state)}, {"runId", or_null(node.job)}};
 }
 
 json::object to_json(const model::VmSize& size) {

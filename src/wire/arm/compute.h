@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "model/cluster_view.h"
 #include "model/compute.h"
 #include "model/size.h"
 #include "model/workspace.h"
@@ -18,22 +19,8 @@ namespace berth::wire::arm {
 
 namespace json = boost::json;
 
-/// What is there of a cluster at the moment.
-struct ClusterCounts {
-  int current_nodes = 0;
-  int target_nodes = 0;
-  bool is_steady = true;
-  int idle = 0;
-  int running = 0;
-  int preparing = 0;
-  int unusable = 0;
-  int leaving = 0;
-  int preempted = 0;
-  std::vector<std::string> errors{};
-};
-
 json::object to_json(const model::Compute& compute, const model::Workspace& workspace,
-                     const ClusterCounts& counts);
+                     const model::ClusterView& view);
 
 /// Reads a body over `base`, which is the cluster as it is, or a new one: what the body does not
 /// mention stays. Enum values ignore case; a password is never kept. Name, key and site are the
@@ -46,14 +33,8 @@ Result<model::Tier> tier_from(std::string_view text);
 std::string_view to_arm(model::Tier tier);
 std::string_view to_yaml(model::Tier tier);
 
-struct NodeRecord {
-  std::string id{};
-  std::string state{};  ///< "idle", "running", …
-  std::string address{};
-  std::string job{};
-};
 /// One of AmlComputeNodesInformation.nodes.
-json::object to_json(const NodeRecord& node);
+json::object to_json(const model::NodeView& node);
 
 /// VirtualMachineSize.
 json::object to_json(const model::VmSize& size);

@@ -84,18 +84,18 @@ TEST(ComputeJson, ShowsWhatIsThere) {
                         .location = "westeurope",
                         .size = "Standard_DS3_v2",
                         .created_at = WallTime(Duration(1'700'000'000'000))};
-  const ClusterCounts counts{.current_nodes = 3,
-                             .target_nodes = 4,
-                             .is_steady = false,
-                             .idle = 1,
-                             .running = 2,
-                             .preparing = 5,
-                             .unusable = 6,
-                             .leaving = 7,
-                             .preempted = 8,
-                             .errors = {"no room"}};
+  const model::ClusterView view{.current_nodes = 3,
+                                .target_nodes = 4,
+                                .is_steady = false,
+                                .idle = 1,
+                                .running = 2,
+                                .preparing = 5,
+                                .unusable = 6,
+                                .leaving = 7,
+                                .preempted = 8,
+                                .errors = {"no room"}};
 
-  const json::value resource = to_json(compute, {.name = "w"}, counts);
+  const json::value resource = to_json(compute, {.name = "w"}, view);
   const json::value& properties = resource.at("properties");
   const json::value& inner = properties.at("properties");
 
@@ -174,10 +174,12 @@ TEST(ComputeJson, AWrongFieldIsNamed) {
 }
 
 TEST(NodeJson, WhatANodeHasNotIsNull) {
-  EXPECT_EQ(to_json(NodeRecord{.id = "n1", .state = "idle"}),
+  EXPECT_EQ(to_json(model::NodeView{.id = {"n1"}}),
             parsed(R"({"nodeId":"n1","privateIpAddress":null,"publicIpAddress":null,"port":0,
                        "nodeState":"idle","runId":null})"));
-  EXPECT_EQ(to_json(NodeRecord{.id = "n1", .state = "running", .job = "j"}).at("runId"), "j");
+  EXPECT_EQ(to_json(model::NodeView{.id = {"n1"}, .state = model::NodeState::Running, .job = "j"})
+                .at("runId"),
+            "j");
 }
 
 TEST(SizeJson, HasMemoryInGigabytesAndBothPrices) {

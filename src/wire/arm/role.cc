@@ -21,7 +21,7 @@ std::string definition_id(const std::string& scope, std::string_view role) {
 
 }  // namespace
 
-json::object role_definition_json(const RoleText& role, const std::string& scope) {
+json::object role_definition_json(const model::RoleDefinition& role, const std::string& scope) {
   return {{"id", definition_id(scope, role.id)},
           {"name", role.id},
           {"type", "Microsoft.Authorization/roleDefinitions"},

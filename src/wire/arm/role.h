@@ -3,9 +3,7 @@
 #pragma once
 
 #include <boost/json.hpp>
-#include <span>
 #include <string>
-#include <string_view>
 
 #include "base/result.h"
 #include "model/access.h"
@@ -14,17 +12,8 @@ namespace berth::wire::arm {
 
 namespace json = boost::json;
 
-/// What the formats need to know of a role.
-struct RoleText {
-  std::string_view id;
-  std::string_view name;
-  std::string_view description;
-  std::span<const std::string_view> actions;
-  std::span<const std::string_view> not_actions;
-};
-
 /// `scope` is the ARM id of the workspace, or "/subscriptions/<id>" for the installation.
-json::object role_definition_json(const RoleText& role, const std::string& scope);
+json::object role_definition_json(const model::RoleDefinition& role, const std::string& scope);
 
 struct AssignmentText {
   const model::RoleAssignment& assignment;

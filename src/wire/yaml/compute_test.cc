@@ -140,8 +140,8 @@ TEST(ComputeView, IsAFileThatMakesTheSameCluster) {
 }
 
 TEST(ComputeView, NodesSizesAndUsagesAreInSnakeCase) {
-  const json::object node = node_view(arm::to_json(
-      arm::NodeRecord{.id = "n", .state = "running", .address = "10.0.0.1", .job = "j"}));
+  const json::object node = node_view(arm::to_json(model::NodeView{
+      .id = {"n"}, .state = model::NodeState::Running, .address = "10.0.0.1", .job = "j"}));
   EXPECT_EQ(node.at("current_job_name").as_string(), "j");
   EXPECT_EQ(node.at("private_ip_address").as_string(), "10.0.0.1");
 
