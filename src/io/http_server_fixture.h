@@ -23,6 +23,12 @@
 
 namespace berth::io {
 
+/// Waits for it, but not for ever: a test that hangs says so.
+template <typename T>
+bool comes(const std::future<T>& future) {
+  return future.wait_for(std::chrono::minutes(2)) == std::future_status::ready;
+}
+
 /// An application that does one thing for each path.
 class PathHandler final : public HttpHandler {
  public:

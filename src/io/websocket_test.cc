@@ -75,7 +75,7 @@ TEST_P(WebSockets, CarryMessagesInOrder) {
     for (int i = 0; i < 1000; ++i) peer.socket->send(std::to_string(i), i % 2 == 0);
     EXPECT_GT(peer.socket->queued_bytes(), 0u);
   });
-  peer.done.get_future().wait();
+  ASSERT_TRUE(comes(peer.done.get_future()));
 
   server.on_loop([this] {
     for (std::size_t i = 0; i < 1000; ++i) EXPECT_EQ(peer.messages[i], std::to_string(i));
@@ -88,7 +88,7 @@ TEST_P(WebSockets, CarryLargeMessages) {
   const std::string large(10u << 20, 'x');
 
   server.on_loop([&] { peer.socket->send(large, true); });
-  peer.done.get_future().wait();
+  ASSERT_TRUE(comes(peer.done.get_future()));
 
   server.on_loop([&] { EXPECT_TRUE(peer.messages.at(0) == large); });
 }
@@ -98,7 +98,8 @@ TEST_P(WebSockets, CloseWhenTheMessageIsTooLarge) {
 
   server.on_loop([this] { peer.socket->send(std::string((16u << 20) + 1, 'x'), true); });
 
-  peer.closed.get_future().wait();
+  ASSERT_TRUE(comes(peer.closed.get_future()));
+  server.on_loop([this] { EXPECT_TRUE(peer.messages.empty()); });
 }
 
 TEST_P(WebSockets, SendWhatIsQueuedBeforeClosing) {
@@ -116,9 +117,13 @@ TEST_P(WebSockets, SendWhatIsQueuedBeforeClosing) {
     peer.socket->send("not sent");
   });
 
-  EXPECT_EQ(received.get_future().get(), "last words");
-  server_closed.get_future().wait();
-  EXPECT_EQ(peer.closed.get_future().get(), "closed");
+  std::future<std::string> words = received.get_future();
+  ASSERT_TRUE(comes(words));
+  EXPECT_EQ(words.get(), "last words");
+  EXPECT_TRUE(comes(server_closed.get_future()));
+  std::future<std::string> reason = peer.closed.get_future();
+  ASSERT_TRUE(comes(reason));
+  EXPECT_EQ(reason.get(), "closed");
 }
 
 TEST_P(WebSockets, CloseWhenTheServerDrains) {
@@ -126,8 +131,8 @@ TEST_P(WebSockets, CloseWhenTheServerDrains) {
 
   std::future<void> drained = server.drain(1h);
 
-  peer.closed.get_future().wait();
-  drained.wait();
+  EXPECT_TRUE(comes(peer.closed.get_future()));
+  EXPECT_TRUE(comes(drained));
 }
 
 TEST(WebSocket, ShowsTheServerItsToken) {

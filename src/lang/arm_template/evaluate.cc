@@ -185,7 +185,6 @@ Result<json::value> Evaluator::evaluate_part(const Expression& part, const Frame
 }
 
 // ---- Parameters and variables
-// --------------------------------------------------------------------
 
 Result<json::value> Evaluator::parameter(std::string_view name) {
   const std::string key = to_lower(name);
