@@ -43,10 +43,7 @@ Channel::Channel(io::Loop& loop, const Clock& clock, const AgentOptions& options
       callbacks_(std::move(callbacks)),
       pause_(kShortestPause) {}
 
-void Channel::start() {
-  lost_since_ = clock_.now().mono;
-  dial();
-}
+void Channel::start() { dial(); }
 
 Result<io::WebSocketAddress> Channel::find_server() const {
   const std::string path =
@@ -92,7 +89,6 @@ void Channel::dial_later(std::string_view why) {
 void Channel::opened(std::shared_ptr<io::WebSocket> socket) {
   log::info("connected to the server");
   socket_ = std::move(socket);
-  lost_since_.reset();
   opened_at_ = clock_.now().mono;
   last_trouble_.clear();
   socket_->start(
@@ -114,8 +110,7 @@ void Channel::received(const std::string& data, bool binary) {
 void Channel::closed(const io::WebSocket* socket, std::string_view reason) {
   if (socket != socket_.get()) return;
   socket_.reset();
-  lost_since_ = clock_.now().mono;
-  if (*lost_since_ - opened_at_ >= kStable) pause_ = kShortestPause;
+  if (clock_.now().mono - opened_at_ >= kStable) pause_ = kShortestPause;
   callbacks_.on_close();
   dial_later(reason);
 }

@@ -26,8 +26,6 @@ class Channel final : public Outbox {
   Channel(io::Loop& loop, const Clock& clock, const AgentOptions& options, Callbacks callbacks);
 
   void start();
-  /// Since when there has been no connection; nothing while there is one.
-  std::optional<TimePoint> lost_since() const { return lost_since_; }
 
   bool is_open() const override { return socket_ != nullptr; }
   void send(const wire::node::ToServer& message) override;
@@ -47,7 +45,6 @@ class Channel final : public Outbox {
   const AgentOptions& options_;
   Callbacks callbacks_;
   std::shared_ptr<io::WebSocket> socket_{};
-  std::optional<TimePoint> lost_since_{};
   TimePoint opened_at_{};
   Duration pause_;
   std::string last_trouble_{};

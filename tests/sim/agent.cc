@@ -1,34 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent's process and its connection; agent_attempt.cc has what it does with one attempt.
 #include "sim/agent.h"
 
 #include <algorithm>
 
-#include "sim/agent_later.h"
-
 namespace berth::sim {
 
 using namespace std::chrono_literals;
-using model::Ending;
-using wire::node::Phase;
+namespace core = node::core;
 
 namespace {
 
-constexpr Duration kLonelyAfter = 60s;
-constexpr Duration kHousekeeping = 1s;
 constexpr Duration kLongestPause = 2s;
-constexpr const char* kWithdrawn = "its node was taken back by its site";
+
+core::Settings settings_of(const Machine& machine) {
+  return {.node = machine.spec().id,
+          .version = "simulated",
+          .slots = machine.spec().slots,
+          .work_root = "/work",
+          .address = "10.0.0.1",
+          .is_remote = machine.parts().is_remote};
+}
 
 }  // namespace
 
 Agent::Agent(Machine& machine)
-    : machine_(machine), stage_(machine.parts().stage), pace_(machine.spec().slots) {}
+    : machine_(machine), stage_(machine.parts().stage), state_(settings_of(machine)) {}
+
+/// Unless the agent is gone by then.
+template <typename Work>
+void Agent::later(Duration delay, Work work) {
+  stage_.time.after(delay, [alive = std::weak_ptr<int>(alive_), work = std::move(work)]() mutable {
+    if (!alive.expired()) work();
+  });
+}
 
 void Agent::start() {
-  for (const auto& [ref, kept] : machine_.kept()) adopt(ref);
-  lost_since_ = stage_.time.now();
+  for (const auto& [ref, kept] : machine_.kept()) {
+    turns_.feed(core::Found{
+        .launch = kept.launch, .port = kept.port, .has_supervisor = kept.was_begun || kept.exit});
+  }
   dial();
-  keep_house();
+  turns_.feed(core::Started{});
 }
 
 void Agent::die(bool with_machine) {
@@ -36,13 +48,14 @@ void Agent::die(bool with_machine) {
   alive_.reset();
 }
 
-Agent::Attempt* Agent::find(const AttemptRef& ref) {
-  const auto found = attempts_.find(ref);
-  return found == attempts_.end() ? nullptr : &found->second;
-}
-
 const Behaviour& Agent::behaviour(const AttemptRef& ref) {
   return machine_.parts().behaviours.at(kept(ref).run.submission);
+}
+
+core::Moment Agent::now() const {
+  return {.mono = TimePoint(stage_.time.now()),
+          .wall = stage_.wall_time(),
+          .since_boot = stage_.time.now()};
 }
 
 // ---- The connection
@@ -68,254 +81,231 @@ void Agent::dial_later() {
 void Agent::opened(std::shared_ptr<Connection> connection) {
   connection_ = std::move(connection);
   socket_ = connection_->socket(Connection::Node);
-  lost_since_.reset();
   pause_ = 50ms;
   socket_->start(
       {.on_message = [this](const std::string& data, bool binary) { received(data, binary); },
        .on_close = [this](const std::string&) { closed(); }});
-  const target::NodeSpec& spec = machine_.spec();
-  wire::node::Hello hello{.node = spec.id,
-                          .version = "simulated",
-                          .slots = spec.slots,
-                          .work_root = "/work",
-                          .address = "10.0.0.1",
-                          .is_leaving = is_withdrawn_};
-  for (const auto& [ref, attempt] : attempts_) {
-    if (!attempt.is_forgotten) hello.attempts.push_back({ref, attempt.phase});
-  }
-  lease_.asked(stage_.time.now());
-  send(hello);
-  for (const auto& [ref, attempt] : attempts_) {
-    if (attempt.phase == Phase::Ended) {
-      if (!attempt.is_forgotten) report(ref);
-    } else if (attempt.waits_for_go) {
-      send(wire::node::Prepared{ref, "10.0.0.1", kept(ref).port});
-    }
-  }
+  turns_.feed(core::Connected{});
 }
 
 void Agent::closed() {
   socket_.reset();
   connection_.reset();
-  lost_since_ = stage_.time.now();
-  waiting_.clear();
-  pace_.reset();
-  told_ahead_ = 0;
-  for (auto& [ref, attempt] : attempts_) {
-    attempt.is_confirmed = false;
-    ++attempt.transfer_number;
-    for (Transfer* transfer : {&attempt.fetching, &attempt.delivering}) {
-      if (*transfer == Transfer::Going) *transfer = Transfer::Paused;
-    }
-  }
+  turns_.feed(core::Disconnected{});
   dial_later();
 }
 
-void Agent::redial() {
-  if (socket_) socket_->close();
+void Agent::received(const std::string& data, bool binary) {
+  auto message = wire::node::decode_to_node(data, binary);
+  if (!message || !*message) return;
+  if (auto* launch = std::get_if<wire::node::Launch>(&**message)) told_to_launch(*launch);
+  turns_.feed(core::Heard{std::move(**message)});
 }
 
-void Agent::send(const wire::node::ToServer& message) {
+/// What the judge wants to know of it, and what the command's behaviour says it needs.
+void Agent::told_to_launch(wire::node::Launch& launch) {
+  const Submission submission = submission_of(launch.command);
+  launch.fetches.clear();
+  if (machine_.parts().behaviours.at(submission).fetches > 0ms) {
+    launch.fetches.push_back({.what = "its inputs"});
+  }
+  if (state_.attempts.contains(launch.attempt)) return;
+  timelines_[launch.attempt] = stage_.judge.timeline();
+  if (!state_.is_withdrawn) return;
+  // One may have been on its way when this node said that it leaves.
+  auto& given = given_while_leaving_[stage_.judge.timeline()];
+  given.insert(launch.attempt);
+  if (given.size() > 1) stage_.judge.blame("a node that leaves was given work again and again");
+}
+
+void Agent::perform(const core::Send& action) {
   if (!socket_) return;
-  wire::node::Frame frame = wire::node::encode(message);
+  wire::node::Frame frame = wire::node::encode(action.message);
   socket_->send(std::move(frame.data), frame.binary);
 }
 
-void Agent::received(const std::string& data, bool binary) {
-  const auto message = wire::node::decode_to_node(data, binary);
-  if (!message || !*message) return;
-  check_lease();
-  std::visit([this](const auto& said) { on(said); }, **message);
+void Agent::perform(const core::Redial&) {
+  if (socket_) socket_->close();
 }
 
-// ---- What the server says
-// ------------------------------------------------------------------------
+// ---- The process as a whole
+// ----------------------------------------------------------------------
 
-void Agent::on(const wire::node::Welcome& message) {
-  lease_.welcomed(message.lease);
-  if (message.lease) has_lease_file_ = true;
-  if (has_lease_file_) machine_.set_lease(lease_.deadline());
-  beat();
-}
-
-void Agent::on(const wire::node::Launch& message) {
-  if (find(message.attempt) != nullptr) return confirm(message.attempt, message);
-  if (is_withdrawn_) {
-    // One may have been on its way when this node said that it leaves.
-    auto& given = given_while_leaving_[stage_.judge.timeline()];
-    given.insert(message.attempt);
-    if (given.size() > 1) stage_.judge.blame("a node that leaves was given work again and again");
-    return send(wire::node::Ended{.attempt = message.attempt,
-                                  .outcome = {.ending = Ending::Lost, .message = kWithdrawn}});
-  }
-  forget_waiting(message.attempt);
-  waiting_.push_back({message, stage_.judge.timeline()});
-  start_waiting();
-}
-
-void Agent::on(const wire::node::Go& message) {
-  Attempt* attempt = find(message.attempt);
-  if (attempt == nullptr) return;
-  Kept& record = kept(message.attempt);
-  if (attempt->phase != Phase::Preparing || !record.launch.waits_for_go) return;
-  record.launch.waits_for_go = false;
-  if (!std::exchange(attempt->waits_for_go, false)) return;  // Still fetching, after a restart.
-  start_supervisor(message.attempt);
-}
-
-void Agent::on(const wire::node::LeaseRenewed& message) {
-  lease_.renewed(message, stage_.time.now());
-  if (has_lease_file_) machine_.set_lease(lease_.deadline());
-  if (message.heartbeat == 0) send(wire::node::LeaseNoted{message.lease});
-}
-
-void Agent::on(const wire::node::Stop& message) {
-  if (find(message.attempt) != nullptr) return stop(message.attempt);
-  model::Outcome outcome{.ending = Ending::Lost, .message = "this node does not know of it"};
-  if (forget_waiting(message.attempt)) outcome = {.ending = Ending::Stopped};
-  send(wire::node::Ended{.attempt = message.attempt, .outcome = outcome});
-}
-
-void Agent::on(const wire::node::Forget& message) {
-  forget_waiting(message.attempt);
-  Attempt* attempt = find(message.attempt);
-  if (attempt == nullptr) return;
-  attempt->is_forgotten = true;
-  if (attempt->phase == Phase::Ended) return remove(message.attempt);
-  attempt->is_confirmed = false;
-  stop(message.attempt);
-}
-
-void Agent::on(const wire::node::Leave& message) {
-  leave_reason_ = message.reason;
-  end_if_done();
-}
-
-// ---- Queue and pace
-// ------------------------------------------------------------------------------
-
-void Agent::start_waiting() {
-  auto at_work = std::ranges::count_if(attempts_, [](const auto& entry) {
-    return entry.second.phase == Phase::Preparing || entry.second.phase == Phase::Running;
-  });
-  for (; at_work < machine_.spec().slots && !waiting_.empty(); ++at_work) {
-    const Waiting next = std::move(waiting_.front());
-    waiting_.pop_front();
-    launch(next);
-  }
-}
-
-bool Agent::forget_waiting(const AttemptRef& ref) {
-  return std::erase_if(waiting_, [&](const auto& each) { return each.launch.attempt == ref; }) > 0;
-}
-
-void Agent::over(std::optional<Duration> ran) {
-  if (ran) pace_.ended(*ran);
-  tell_pace();
-  later(0ms, [this] { start_waiting(); });
-}
-
-void Agent::tell_pace() {
-  const int ahead = pace_.ahead();
-  if (std::exchange(told_ahead_, ahead) == ahead) return;
-  send(wire::node::WorkAhead{ahead});
-  if (ahead > 0 && !looks_at_pace_) look_at_pace();
-  if (ahead == 0) return_waiting();
-}
-
-void Agent::return_waiting() {
-  for (const Waiting& each : std::exchange(waiting_, {})) {
-    send(wire::node::Returned{each.launch.attempt});
-  }
-}
-
-void Agent::look_at_pace() {
-  looks_at_pace_ = false;
-  std::optional<Duration> longest;
-  for (const auto& [ref, attempt] : attempts_) {
-    const bool is_at_work = attempt.phase == Phase::Preparing || attempt.phase == Phase::Running;
-    const Duration ran = is_at_work ? stage_.time.now() - attempt.began.value_or(0ms) : 0ms;
-    longest = std::max(longest.value_or(0ms), ran);
-  }
-  if (longest || waiting_.empty()) pace_.look(longest);
-  tell_pace();
-  if (told_ahead_ == 0) return;
-  looks_at_pace_ = true;
-  later(node::kShortAttempt, [this] { look_at_pace(); });
-}
-
-// ---- Lease, and when to go
-// -----------------------------------------------------------------------
-
-void Agent::beat() {
-  const int number = ++beats_;
-  const auto interval = lease_.interval();
-  if (!interval || !socket_) return;
-  send(lease_.beat(stage_.time.now()));
-  later(*interval, [this, number] {
-    if (number == beats_) beat();
+void Agent::perform(const core::SetTimer& action) {
+  timers_[action.timer] = ++last_timer_;
+  later(action.delay, [this, timer = action.timer, number = last_timer_] {
+    const auto found = timers_.find(timer);
+    if (found == timers_.end() || found->second != number) return;
+    timers_.erase(found);
+    turns_.feed(core::TimerFired{timer});
   });
 }
 
-void Agent::check_lease() {
-  const bool has_lapsed = lease_.has_lapsed(stage_.time.now());
-  if (std::exchange(is_lapsed_, has_lapsed) || !has_lapsed) return;
-  std::vector<AttemptRef> preparing;
-  for (const auto& [ref, attempt] : attempts_) {
-    if (attempt.phase == Phase::Preparing) preparing.push_back(ref);
-  }
-  for (const AttemptRef& ref : preparing) {
-    settle(ref, {.ending = Ending::Lost, .message = node::kLeaseLapsed});
-  }
-  redial();
+void Agent::perform(const core::WriteLease& action) {
+  machine_.set_lease(action.deadline);
+  turns_.feed(core::LeaseWritten{.for_message = action.for_message});
 }
 
-void Agent::keep_house() {
-  check_lease();
-  if (told_ahead_ == 0) return_waiting();
-  end_if_done();
-  later(kHousekeeping, [this] { keep_house(); });
-}
-
-bool Agent::nothing_runs() const {
-  return std::ranges::all_of(attempts_, [](const auto& entry) {
-    return entry.second.phase == Phase::Finalizing || entry.second.phase == Phase::Ended;
-  });
-}
-
-void Agent::end_if_done() {
-  if (!waiting_.empty()) return;
-  const bool is_lonely = lost_since_ && stage_.time.now() - *lost_since_ >= kLonelyAfter;
-  if (attempts_.empty()) {
-    if (leave_reason_) return end("told to leave");
-    if (is_lonely) end("lonely");
-    return;
-  }
-  const bool is_in_vain = is_withdrawn_ ? lost_since_.has_value() : is_lapsed_ && is_lonely;
-  if (machine_.parts().is_remote && is_in_vain && nothing_runs()) end("in vain");
-}
-
-void Agent::told_to_end() {
-  if (!machine_.parts().is_remote) return end("signal");
-  if (std::exchange(is_withdrawn_, true)) return;
-  leave_reason_ = "signal";
-  send(wire::node::Leaving{kWithdrawn});
-  return_waiting();
-  std::vector<AttemptRef> all;
-  for (const auto& [ref, attempt] : attempts_) all.push_back(ref);
-  for (const AttemptRef& ref : all) {
-    if (attempts_.at(ref).phase == Phase::Preparing) {
-      settle(ref, {.ending = Ending::Lost, .message = kWithdrawn});
-    } else if (attempts_.at(ref).phase == Phase::Running) {
-      machine_.stop_supervisor(ref);
-    }
-  }
-  end_if_done();
-}
-
-void Agent::end(const char* why) {
-  stage_.note("agent ends:", why, machine_.spec().id.text);
+void Agent::perform(const core::End& action) {
+  stage_.note("agent ends:", action.reason, machine_.spec().id.text);
   machine_.agent_ended();
+}
+
+// ---- One attempt
+// ---------------------------------------------------------------------------------
+
+void Agent::perform(const core::LayOut& action) {
+  const AttemptRef& ref = action.attempt;
+  const wire::node::Launch& launch = state_.attempts.at(ref).launch;
+  machine_.kept()[ref] = {.launch = launch,
+                          .run = {.submission = submission_of(launch.command),
+                                  .attempt = ref.attempt,
+                                  .node = machine_.spec().id.text,
+                                  .timeline = timelines_.at(ref)}};
+  turns_.feed(core::LaidOut{.attempt = ref});
+}
+
+void Agent::note_launch(const AttemptRef& ref) {
+  kept(ref).launch = state_.attempts.at(ref).launch;
+  kept(ref).port = state_.attempts.at(ref).port;
+}
+
+void Agent::perform(const core::NoteGo& action) {
+  note_launch(action.attempt);
+  turns_.feed(core::GoNoted{.attempt = action.attempt});
+}
+
+void Agent::perform(const core::HoldPorts& action) {
+  const int port = action.preferred != 0 ? action.preferred : 1024 + stage_.random.below(60'000);
+  turns_.feed(core::PortsHeld{.attempt = action.attempt, .port = port});
+}
+
+// ---- Its transfers
+
+void Agent::stop(Transfer& transfer, Transfer::State state) {
+  ++transfer.number;
+  transfer.state = state;
+}
+
+void Agent::perform(const core::Fetch& action) {
+  stop(transfers_[action.attempt].fetching, Transfer::State::Paused);
+}
+
+void Agent::perform(const core::Deliver& action) {
+  if (behaviour(action.attempt).delivers == 0ms) {
+    return turns_.feed(core::Delivered{.attempt = action.attempt});
+  }
+  stop(transfers_[action.attempt].delivering, Transfer::State::Paused);
+}
+
+void Agent::perform(const core::Resume& action) {
+  const Behaviour& behaves = behaviour(action.attempt);
+  resume(action.attempt, &Transfers::fetching, behaves.fetches,
+         core::Fetched{.attempt = action.attempt});
+  resume(action.attempt, &Transfers::delivering, behaves.delivers,
+         core::Delivered{.attempt = action.attempt});
+}
+
+void Agent::resume(const AttemptRef& ref, Transfer Transfers::*which, Duration takes,
+                   core::Event done) {
+  Transfer& transfer = transfers_[ref].*which;
+  if (transfer.state != Transfer::State::Paused) return;
+  transfer.state = Transfer::State::Going;
+  later(takes, [this, ref, which, number = transfer.number, done = std::move(done)] {
+    const auto found = transfers_.find(ref);
+    if (found == transfers_.end() || (found->second.*which).number != number) return;
+    (found->second.*which).state = Transfer::State::Over;
+    turns_.feed(done);
+  });
+}
+
+void Agent::perform(const core::Hold& action) {
+  Transfers& transfers = transfers_[action.attempt];
+  for (Transfer* transfer : {&transfers.fetching, &transfers.delivering}) {
+    if (transfer->state == Transfer::State::Going) stop(*transfer, Transfer::State::Paused);
+  }
+}
+
+void Agent::perform(const core::AbortFetch& action) {
+  stop(transfers_[action.attempt].fetching, Transfer::State::Over);
+}
+
+void Agent::perform(const core::AbortDelivery& action) {
+  stop(transfers_[action.attempt].delivering, Transfer::State::Over);
+}
+
+// ---- Its supervisor
+
+void Agent::perform(const core::StartSupervisor& action) {
+  started_.insert(action.attempt);
+  machine_.start_supervisor(action.attempt);
+  turns_.feed(core::SupervisorStarted{action.attempt});
+}
+
+void Agent::perform(const core::WatchSupervisor& action) {
+  if (kept(action.attempt).runs) return;  // The machine says when it does so no more.
+  later(0ms, [this, ref = action.attempt] { supervisor_ended(ref); });
+}
+
+void Agent::perform(const core::StopSupervisor& action) {
+  machine_.stop_supervisor(action.attempt);
+}
+
+void Agent::supervisor_ended(const AttemptRef& ref) {
+  const auto found = machine_.kept().find(ref);
+  if (found == machine_.kept().end()) return;
+  turns_.feed(core::SupervisorEnded{.attempt = ref,
+                                    .is_ours = started_.contains(ref),
+                                    .exit = found->second.exit,
+                                    .was_begun = found->second.was_begun});
+}
+
+void Agent::perform(const core::CleanUp& action) {
+  later(stage_.random.between(1ms, 20ms),
+        [this, ref = action.attempt] { turns_.feed(core::CleanedUp{ref}); });
+}
+
+void Agent::perform(const core::WriteExit& action) {
+  kept(action.attempt).exit = core::Exit{action.outcome, stage_.wall_time()};
+}
+
+// ---- What is sent back
+
+void Agent::perform(const core::FinishLog& action) {
+  turns_.feed(core::LogShipped{action.attempt});
+}
+
+void Agent::perform(const core::LookAtSending& action) {
+  const Transfer& delivering = transfers_[action.attempt].delivering;
+  turns_.feed(core::SendingSeen{.attempt = action.attempt,
+                                .progress = delivering.state == Transfer::State::Over ? 1u : 0u,
+                                .has_file_under_way = delivering.state == Transfer::State::Going});
+}
+
+void Agent::perform(const core::MeasureRoom& action) {
+  turns_.feed(core::RoomMeasured{.attempt = action.attempt});
+}
+
+void Agent::perform(const core::GiveUpSending& action) {
+  stop(transfers_[action.attempt].delivering, Transfer::State::Over);
+  turns_.feed(core::SendingGivenUp{.attempt = action.attempt});
+}
+
+void Agent::perform(const core::FreeResults& action) {
+  kept(action.attempt).exit = action.exit;
+  later(1ms, [this, ref = action.attempt] { turns_.feed(core::ResultsFreed{ref}); });
+}
+
+void Agent::perform(const core::Report& action) { perform(core::Send{action.ended}); }
+
+void Agent::perform(const core::Remove& action) {
+  later(stage_.random.between(0ms, 5ms), [this, ref = action.attempt] {
+    machine_.kept().erase(ref);
+    transfers_.erase(ref);
+    started_.erase(ref);
+    timelines_.erase(ref);
+    turns_.feed(core::Removed{ref});
+  });
 }
 
 }  // namespace berth::sim

@@ -66,10 +66,13 @@ void Machine::destroy() {
 void Machine::start_supervisor(const AttemptRef& attempt) {
   Kept& kept = kept_.at(attempt);
   if (kept.was_begun) return;  // Another agent began it: the supervisor's lock says so.
+  const bool dies_at_once = parts_.stage.faults.supervisors_die && parts_.stage.random.chance(5);
+  if (dies_at_once) return tell_agent(attempt);  // Before it has begun anything.
   kept.was_begun = true;
+  kept.started_at = parts_.stage.wall_time();
   const Duration now = parts_.stage.time.now();
   if (lease_ && *lease_ && now >= **lease_) {
-    return finish(attempt, {.ending = Ending::Lost, .message = node::kLeaseLapsed});
+    return finish(attempt, {.ending = Ending::Lost, .message = node::core::kLeaseLapsed});
   }
   kept.runs = true;
   parts_.stage.note("run", spec_.id.text, attempt.job.name, attempt.attempt);
@@ -98,7 +101,11 @@ void Machine::finish(const AttemptRef& attempt, model::Outcome outcome) {
   } else if (outcome.ending != Ending::Lost) {
     return;
   }
-  found->second.exit = std::move(outcome);
+  found->second.exit = node::core::Exit{std::move(outcome), found->second.started_at};
+  tell_agent(attempt);
+}
+
+void Machine::tell_agent(const AttemptRef& attempt) {
   later(1ms, [this, attempt] {
     if (agent_) agent_->supervisor_ended(attempt);
   });
@@ -108,12 +115,13 @@ void Machine::kill_some_supervisor() {
   for (auto& [ref, kept] : kept_) {
     if (!kept.runs) continue;
     parts_.stage.note("supervisor killed", spec_.id.text, ref.job.name, ref.attempt);
-    finish(ref, {.ending = Ending::Lost, .message = "the process that supervised it was killed"});
-    return;
+    kept.runs = false;  // The agent ends what it left, which is not simulated.
+    parts_.stage.judge.ended(kept.run, {.ending = Ending::Lost});
+    return tell_agent(ref);
   }
 }
 
-void Machine::set_lease(const node::Deadline& deadline) {
+void Machine::set_lease(const node::core::Deadline& deadline) {
   lease_ = deadline;
   if (!deadline) return;
   const Duration left = *deadline - parts_.stage.time.now();
@@ -128,7 +136,7 @@ void Machine::look_at_lease() {
   }
   for (const AttemptRef& ref : running) {
     parts_.stage.note("lease lapsed", spec_.id.text, ref.job.name, ref.attempt);
-    finish(ref, {.ending = Ending::Lost, .message = node::kLeaseLapsed});
+    finish(ref, {.ending = Ending::Lost, .message = node::core::kLeaseLapsed});
   }
 }
 

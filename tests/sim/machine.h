@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "node/lease.h"
+#include "node/core/event.h"
 #include "sim/network.h"
 #include "sim/stage.h"
 #include "target/node_provider.h"
@@ -31,7 +31,8 @@ struct Kept {
   Judge::Run run{};
   bool was_begun = false;  ///< There was a supervisor.
   bool runs = false;
-  std::optional<model::Outcome> exit{};
+  WallTime started_at{};
+  std::optional<node::core::Exit> exit{};  ///< As it was written down.
 };
 
 class Agent;
@@ -73,12 +74,13 @@ class Machine {
   std::map<wire::node::AttemptRef, Kept>& kept() { return kept_; }
   void start_supervisor(const wire::node::AttemptRef& attempt);
   void stop_supervisor(const wire::node::AttemptRef& attempt);
-  void set_lease(const node::Deadline& deadline);
+  void set_lease(const node::core::Deadline& deadline);
   void forget_lease() { lease_.reset(); }
   void agent_ended();
 
  private:
   void finish(const wire::node::AttemptRef& attempt, model::Outcome outcome);
+  void tell_agent(const wire::node::AttemptRef& attempt);
   void look_at_lease();
   template <typename Work>
   void later(Duration delay, Work work);
@@ -87,7 +89,7 @@ class Machine {
   target::NodeSpec spec_;
   std::map<wire::node::AttemptRef, Kept> kept_{};
   std::unique_ptr<Agent> agent_{};
-  std::optional<node::Deadline> lease_{};  ///< The file; none: there is none.
+  std::optional<node::core::Deadline> lease_{};  ///< The file; none: there is none.
   bool is_destroyed_ = false;
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);
 };

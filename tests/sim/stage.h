@@ -38,6 +38,8 @@ struct Stage {
   void note(const char* what, std::string who = {}, std::string whose = {}, int number = 0) {
     journal.note(time.now(), what, std::move(who), std::move(whose), number);
   }
+  /// What the wall clock of every machine shows.
+  WallTime wall_time() const { return WallTime(kEpoch + time.now() + wall_offset); }
   bool happens(int percent) { return percent > 0 && random.chance(percent); }
 
   Timeline time;

@@ -36,6 +36,9 @@ class Random {
   std::uint64_t state_;
 };
 
+/// What a wall clock shows at the beginning of every world.
+inline constexpr Duration kEpoch(1'700'000'000'000);
+
 /// What is going to happen, in order of time and then of when it was decided.
 class Timeline {
  public:
@@ -81,7 +84,7 @@ class WorldClock final : public Clock {
 
   Now now() const override {
     return {.mono = TimePoint(begins_at_ + timeline_.now()),
-            .wall = WallTime(Duration(1'700'000'000'000) + timeline_.now() + wall_offset_)};
+            .wall = WallTime(kEpoch + timeline_.now() + wall_offset_)};
   }
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "node/pace.h"
+#include "node/core/pace.h"
 
-namespace berth::node {
+namespace berth::node::core {
 namespace {
 
 constexpr int kRow = 4;    // For each slot; fewer may be chance.
@@ -20,4 +20,4 @@ void Pace::look(std::optional<Duration> longest) {
   if (!longest || *longest > kShortAttempt) row_ = 0;
 }
 
-}  // namespace berth::node
+}  // namespace berth::node::core

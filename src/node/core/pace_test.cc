@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "node/pace.h"
+#include "node/core/pace.h"
 
 #include <gtest/gtest.h>
 
-namespace berth::node {
+namespace berth::node::core {
 namespace {
 
 using namespace std::chrono_literals;
@@ -44,4 +44,4 @@ TEST(Pace, NothingToDoEndsTheRow) {
 TEST(Pace, ANodeOfOneSlotTakesNothingAhead) { EXPECT_EQ(after_short_ones(1, 100).ahead(), 0); }
 
 }  // namespace
-}  // namespace berth::node
+}  // namespace berth::node::core

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 
-namespace berth::node {
+namespace berth::node::core {
 
 /// An attempt that takes less is over before a node that asks for the next one has it.
 inline constexpr Duration kShortAttempt(100);
@@ -28,4 +28,4 @@ class Pace {
   int row_ = 0;  ///< Of short ones.
 };
 
-}  // namespace berth::node
+}  // namespace berth::node::core
