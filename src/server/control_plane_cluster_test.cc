@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "server/control_plane.h"
-#include "server/fake_store.h"
 #include "server/log_store.h"
+#include "store/fake_store.h"
 
 namespace berth::server {
 namespace {
@@ -90,7 +90,7 @@ class ClusterPlaneTest : public testing::Test {
   }
 
   SimClock clock;
-  FakeStore store;
+  store::FakeStore store;
   Diary world;
   ControlPlane plane{store, world, clock, {.settings = {.sizes = model::built_in_sizes()}}};
   model::WorkspaceId workspace;

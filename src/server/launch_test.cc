@@ -5,8 +5,8 @@
 
 #include "server/control_plane.h"
 #include "server/fake_effects.h"
-#include "server/fake_store.h"
 #include "server/secrets.h"
+#include "store/fake_store.h"
 
 namespace berth::server {
 namespace {
@@ -51,7 +51,7 @@ class LaunchTest : public testing::Test {
   }
 
   SimClock clock;
-  FakeStore store;
+  store::FakeStore store;
   NoEffects effects;
   ControlPlane plane{store, effects, clock, {}};
   Signer signer{"key"};
