@@ -21,7 +21,7 @@ METRICS = 1000
 def fill(home, count):
     """So many runs with two metrics each in ten experiments, and one run with so many points of a metric."""
     with contextlib.closing(sqlite3.connect(home / "berth.db")) as database:
-        (workspace,) = database.execute("SELECT id FROM workspaces").fetchone()
+        (workspace,) = database.execute("SELECT key FROM documents WHERE kind = 'workspace'").fetchone()
         numbers = "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?) "
         database.execute("INSERT INTO experiments SELECT ?, 'e' || value, 'e' || value, '', 0, 0, 0 "
                          "FROM json_each('[0,1,2,3,4,5,6,7,8,9]')", (workspace,))

@@ -158,25 +158,28 @@ class AccessEvents : public testing::Test {
 TEST_F(AccessEvents, AUserGoesWithTokensAndRoles) {
   const Touched touched = apply(UserDeleted{{"ana"}});
 
-  EXPECT_EQ(touched.users.size() + touched.tokens.size() + touched.assignments.size(), 4u);
+  EXPECT_EQ(touched.of<model::User>().size() + touched.of<model::Token>().size() +
+                touched.of<model::RoleAssignment>().size(),
+            4u);
   EXPECT_TRUE(state.access.users.empty() && state.access.tokens.empty());
-  EXPECT_TRUE(apply(UserDeleted{{"ana"}}).users.empty());
+  EXPECT_TRUE(apply(UserDeleted{{"ana"}}).of<model::User>().empty());
 }
 
 TEST_F(AccessEvents, AWorkspaceTakesItsTokensAndRolesAlong) {
   const Touched touched = apply(WorkspaceDeleted{{"one"}});
 
-  EXPECT_EQ(touched.tokens, std::set<model::TokenId>{{"t"}});
-  EXPECT_EQ(touched.assignments.size(), 1u);
+  EXPECT_EQ(touched.of<model::Token>(), std::set<model::TokenId>{{"t"}});
+  EXPECT_EQ(touched.of<model::RoleAssignment>().size(), 1u);
   EXPECT_TRUE(state.access.tokens.contains({"u"}));
 }
 
 TEST_F(AccessEvents, NothingIsGivenToSomebodyWhoIsNotThere) {
-  EXPECT_TRUE(apply(TokenMade{{.id = {"v"}, .user = {"bo"}}}).tokens.empty());
+  EXPECT_TRUE(apply(TokenMade{{.id = {"v"}, .user = {"bo"}}}).of<model::Token>().empty());
   EXPECT_TRUE(apply(RoleAssigned{{.id = {"s"}, .user = {"ana"}, .workspace = {"two"}}})
-                  .assignments.empty());
-  EXPECT_TRUE(apply(TokenRevoked{{"x"}}).tokens.empty());
-  EXPECT_TRUE(apply(RoleRemoved{{"x"}}).assignments.empty());
+                  .of<model::RoleAssignment>()
+                  .empty());
+  EXPECT_TRUE(apply(TokenRevoked{{"x"}}).of<model::Token>().empty());
+  EXPECT_TRUE(apply(RoleRemoved{{"x"}}).of<model::RoleAssignment>().empty());
 }
 
 }  // namespace

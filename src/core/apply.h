@@ -23,6 +23,8 @@ Touched on(State& state, const JobCancelRequested& event);
 Touched on(State& state, const JobPreempted& event);
 Touched on(State& state, const JobEnded& event);
 Touched on(State& state, const JobDeleted& event);
+Touched on(State& state, const JobBroughtBack& event);
+Touched on(State& state, const JobWarned& event);
 Touched on(State& state, const NodeRequested& event);
 Touched on(State& state, const NodeStarted& event);
 Touched on(State& state, const NodeStartFailed& event);
@@ -42,6 +44,13 @@ Touched on(State& state, const TokenMade& event);
 Touched on(State& state, const TokenRevoked& event);
 Touched on(State& state, const RoleAssigned& event);
 Touched on(State& state, const RoleRemoved& event);
+
+template <typename T>
+Touched touching(const EntityKey<T>& key) {
+  Touched touched;
+  touched.of<T>().insert(key);
+  return touched;
+}
 
 /// Tokens for the workspace and roles in it go with it.
 void forget_access(State& state, const model::WorkspaceId& workspace, Touched& touched);

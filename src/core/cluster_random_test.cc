@@ -71,7 +71,7 @@ class RandomClusters : public ClusterTest {
 
   void touch(const Event& event) {
     const Touched touched = apply_event(state, event);
-    if (pick(2) == 0) forget_ended(state, touched.jobs);
+    if (pick(2) == 0) forget_ended(state, touched.of<model::Job>());
   }
 
   void check_limits() {

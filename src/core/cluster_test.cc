@@ -174,7 +174,8 @@ TEST_F(ClusterTest, AJobWhoseNodeIsLostRunsAgainElsewhere) {
   join_all(carry_out());
   EXPECT_EQ(job("a").attempt, 2);
   EXPECT_EQ(nodes_of("a"), Names{"c-2"});
-  EXPECT_TRUE(apply_event(state, JobEnded{key("a"), 1, {"c-1"}, {}, at(10)}).jobs.empty())
+  EXPECT_TRUE(
+      apply_event(state, JobEnded{key("a"), 1, {"c-1"}, {}, at(10)}).of<model::Job>().empty())
       << "a late report of the old attempt";
 }
 

@@ -127,7 +127,7 @@ void end_member(State& state, model::Job& job, const model::NodeId& node,
   member->ended_at = at;
   job.modified_at = at;
   move_notes(*member->outcome, job);
-  touched.jobs.insert(job.key);
+  touched.of<model::Job>().insert(job.key);
   const bool all_ended = std::ranges::all_of(
       job.members, [](const model::Member& each) { return each.outcome.has_value(); });
   if (!all_ended) return;
@@ -143,16 +143,16 @@ void end_member(State& state, model::Job& job, const model::NodeId& node,
 
 Touched on(State& state, const WorkspaceMade& event) {
   state.workspaces[event.workspace.id] = event.workspace;
-  return {.workspaces = {event.workspace.id}};
+  return touching<model::Workspace>(event.workspace.id);
 }
 
 Touched on(State& state, const WorkspaceDeleted& event) {
   if (state.workspaces.erase(event.workspace) == 0) return {};
-  Touched touched{.workspaces = {event.workspace}};
+  Touched touched = touching<model::Workspace>(event.workspace);
   auto job = state.jobs.lower_bound({event.workspace, ""});
   while (job != state.jobs.end() && job->first.workspace == event.workspace) {
     unindex(state, job->second);
-    touched.jobs.insert(job->first);
+    touched.of<model::Job>().insert(job->first);
     job = state.jobs.erase(job);
   }
   forget_access(state, event.workspace, touched);
@@ -167,7 +167,7 @@ Touched on(State& state, const JobSubmitted& event) {
   job.attempt = 0;
   job.members.clear();
   index(state, job);
-  return {.jobs = {job.key}};
+  return touching<model::Job>(job.key);
 }
 
 Touched on(State& state, const JobRelabelled& event) {
@@ -179,7 +179,7 @@ Touched on(State& state, const JobRelabelled& event) {
   job->properties = event.properties;
   job->is_archived = event.is_archived;
   job->modified_at = event.at;
-  return {.jobs = {event.job}};
+  return touching<model::Job>(event.job);
 }
 
 Touched on(State& state, const JobPlaced& event) {
@@ -196,7 +196,7 @@ Touched on(State& state, const JobPlaced& event) {
   job->placed_at = event.at;
   job->modified_at = event.at;
   index(state, *job);
-  return {.jobs = {event.job}};
+  return touching<model::Job>(event.job);
 }
 
 Touched on(State& state, const JobAdvanced& event) {
@@ -210,7 +210,7 @@ Touched on(State& state, const JobAdvanced& event) {
   if (starts) job->started_at = event.at;
   if (moves) job->status = reached;
   job->modified_at = event.at;
-  return {.jobs = {event.job}};
+  return touching<model::Job>(event.job);
 }
 
 Touched on(State& state, const MemberPrepared& event) {
@@ -222,7 +222,7 @@ Touched on(State& state, const MemberPrepared& event) {
   if (is_known && (member->port == event.port || progress(member->status) > 2)) return {};
   member->address = event.address;
   member->port = event.port;
-  return {.jobs = {event.job}};
+  return touching<model::Job>(event.job);
 }
 
 /// Only a job of one member can be: the others of a gang have begun to prepare.
@@ -237,7 +237,7 @@ Touched on(State& state, const JobReturned& event) {
   job->placed_at.reset();
   job->modified_at = event.at;
   index(state, *job);
-  return {.jobs = {event.job}};
+  return touching<model::Job>(event.job);
 }
 
 Touched on(State& state, const JobCancelRequested& event) {
@@ -253,7 +253,7 @@ Touched on(State& state, const JobCancelRequested& event) {
     job->ended_at = event.at;
   }
   index(state, *job);
-  return {.jobs = {event.job}};
+  return touching<model::Job>(event.job);
 }
 
 Touched on(State& state, const JobPreempted& event) {
@@ -264,7 +264,7 @@ Touched on(State& state, const JobPreempted& event) {
   job->is_yielding = true;
   job->requeue_reason = event.reason;
   job->modified_at = event.at;
-  return {.jobs = {event.job}};
+  return touching<model::Job>(event.job);
 }
 
 Touched on(State& state, const JobEnded& event) {
@@ -280,7 +280,20 @@ Touched on(State& state, const JobDeleted& event) {
   if (job == nullptr) return {};
   unindex(state, *job);
   state.jobs.erase(event.job);
-  return {.jobs = {event.job}};
+  return touching<model::Job>(event.job);
+}
+
+/// It touches nothing: what the disk has of it is the same.
+Touched on(State& state, const JobBroughtBack& event) {
+  if (is_terminal(event.job.status)) state.jobs.try_emplace(event.job.key, event.job);
+  return {};
+}
+
+Touched on(State& state, const JobWarned& event) {
+  model::Job* job = find(state, event.job);
+  if (job == nullptr || event.warnings.empty()) return {};
+  std::ranges::copy(event.warnings, std::back_inserter(job->warnings));
+  return touching<model::Job>(event.job);
 }
 
 model::Job* find(State& state, const model::JobKey& key) {

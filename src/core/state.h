@@ -10,13 +10,9 @@
 #include <vector>
 
 #include "core/access.h"
-#include "model/compute.h"
-#include "model/job.h"
-#include "model/node.h"
-#include "model/site.h"
+#include "core/entity.h"
 #include "model/size.h"
 #include "model/usage.h"
-#include "model/workspace.h"
 
 namespace berth::core {
 
@@ -186,6 +182,16 @@ struct JobEnded {
 struct JobDeleted {
   model::JobKey job{};
 };
+/// A job that is over, and so no longer in the State, is there again until the next change of it is
+/// on disk.
+struct JobBroughtBack {
+  model::Job job{};
+};
+/// What its maker should know of it.
+struct JobWarned {
+  model::JobKey job{};
+  std::vector<std::string> warnings{};
+};
 /// Made or changed.
 struct SiteMade {
   model::Site site{};
@@ -266,21 +272,13 @@ using Event =
     std::variant<WorkspaceMade, WorkspaceDeleted, SiteMade, SiteRemoved, ComputeMade,
                  ComputeDeleteRequested, ComputeGone, JobSubmitted, JobRelabelled, JobPlaced,
                  JobAdvanced, MemberPrepared, JobReturned, JobCancelRequested, JobPreempted,
-                 JobEnded, JobDeleted, NodeRequested, NodeStarted, NodeStartFailed, NodeJoined,
-                 NodeWorksAhead, NodeDetached, NodeLeaseExtended, NodeToldToLeave, NodeRecalled,
-                 NodeDismissed, NodePreempted, NodeGone, UserMade, UserDeleted, TokenMade,
-                 TokenRevoked, RoleAssigned, RoleRemoved>;
+                 JobEnded, JobDeleted, JobBroughtBack, JobWarned, NodeRequested, NodeStarted,
+                 NodeStartFailed, NodeJoined, NodeWorksAhead, NodeDetached, NodeLeaseExtended,
+                 NodeToldToLeave, NodeRecalled, NodeDismissed, NodePreempted, NodeGone, UserMade,
+                 UserDeleted, TokenMade, TokenRevoked, RoleAssigned, RoleRemoved>;
 
-/// What an event touched, and so what must be written.
-struct Touched {
-  std::set<model::WorkspaceId> workspaces{};
-  std::set<std::string> sites{};
-  std::set<model::ComputeKey> computes{};
-  std::set<model::JobKey> jobs{};
-  std::set<model::NodeId> nodes{};
-  std::set<model::UserId> users{};
-  std::set<model::TokenId> tokens{};
-  std::set<model::RoleAssignmentId> assignments{};
+/// What an event touched, and so what must be written: touched.of<model::Job>() has keys of jobs.
+struct Touched : EntityKeys {
   std::vector<model::Usage> usage{};  ///< Time that came to its end with this.
 };
 

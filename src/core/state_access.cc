@@ -10,12 +10,12 @@ template <typename IsGone>
 void remove_where(Access& access, IsGone is_gone, Touched& touched) {
   std::erase_if(access.tokens, [&](const auto& entry) {
     if (!is_gone(entry.second)) return false;
-    touched.tokens.insert(entry.first);
+    touched.of<model::Token>().insert(entry.first);
     return true;
   });
   std::erase_if(access.assignments, [&](const auto& entry) {
     if (!is_gone(entry.second)) return false;
-    touched.assignments.insert(entry.first);
+    touched.of<model::RoleAssignment>().insert(entry.first);
     return true;
   });
 }
@@ -32,12 +32,12 @@ bool has_place(const State& state, const Thing& thing) {
 
 Touched on(State& state, const UserMade& event) {
   state.access.users[event.user.id] = event.user;
-  return {.users = {event.user.id}};
+  return touching<model::User>(event.user.id);
 }
 
 Touched on(State& state, const UserDeleted& event) {
   if (state.access.users.erase(event.user) == 0) return {};
-  Touched touched{.users = {event.user}};
+  Touched touched = touching<model::User>(event.user);
   remove_where(
       state.access, [&](const auto& thing) { return thing.user == event.user; }, touched);
   return touched;
@@ -46,23 +46,23 @@ Touched on(State& state, const UserDeleted& event) {
 Touched on(State& state, const TokenMade& event) {
   if (!has_place(state, event.token)) return {};
   state.access.tokens[event.token.id] = event.token;
-  return {.tokens = {event.token.id}};
+  return touching<model::Token>(event.token.id);
 }
 
 Touched on(State& state, const TokenRevoked& event) {
   if (state.access.tokens.erase(event.token) == 0) return {};
-  return {.tokens = {event.token}};
+  return touching<model::Token>(event.token);
 }
 
 Touched on(State& state, const RoleAssigned& event) {
   if (!has_place(state, event.assignment)) return {};
   state.access.assignments[event.assignment.id] = event.assignment;
-  return {.assignments = {event.assignment.id}};
+  return touching<model::RoleAssignment>(event.assignment.id);
 }
 
 Touched on(State& state, const RoleRemoved& event) {
   if (state.access.assignments.erase(event.assignment) == 0) return {};
-  return {.assignments = {event.assignment}};
+  return touching<model::RoleAssignment>(event.assignment);
 }
 
 void forget_access(State& state, const model::WorkspaceId& workspace, Touched& touched) {

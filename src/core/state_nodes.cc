@@ -15,7 +15,7 @@ Touched change_node(State& state, model::Node& node, const Change& change) {
   unindex(state, node);
   change(node);
   index(state, node);
-  return {.nodes = {node.id}};
+  return touching<model::Node>(node.id);
 }
 
 model::Compute* find_compute(State& state, const std::string& target) {
@@ -27,7 +27,7 @@ void note_allocation(State& state, const std::string& target, WallTime at, Touch
   model::Compute* compute = find_compute(state, target);
   if (compute == nullptr) return;
   compute->allocation_changed_at = at;
-  touched.computes.insert(compute->key);
+  touched.of<model::Compute>().insert(compute->key);
 }
 
 model::Usage usage_of(const model::Compute& compute, const model::Node& node, WallTime gone_at) {
@@ -45,18 +45,18 @@ model::Usage usage_of(const model::Compute& compute, const model::Node& node, Wa
 
 Touched on(State& state, const SiteMade& event) {
   state.sites[event.site.name] = event.site;
-  return {.sites = {event.site.name}};
+  return touching<model::Site>(event.site.name);
 }
 
 Touched on(State& state, const SiteRemoved& event) {
   if (state.sites.erase(event.site) == 0) return {};
-  return {.sites = {event.site}};
+  return touching<model::Site>(event.site);
 }
 
 Touched on(State& state, const ComputeMade& event) {
   state.computes[event.compute.key] = event.compute;
   recount_demand(state, target_of(event.compute.key));
-  return {.computes = {event.compute.key}};
+  return touching<model::Compute>(event.compute.key);
 }
 
 Touched on(State& state, const ComputeDeleteRequested& event) {
@@ -64,13 +64,13 @@ Touched on(State& state, const ComputeDeleteRequested& event) {
   if (found == state.computes.end() || found->second.is_deleting) return {};
   found->second.is_deleting = true;
   found->second.modified_at = event.at;
-  return {.computes = {event.compute}};
+  return touching<model::Compute>(event.compute);
 }
 
 Touched on(State& state, const ComputeGone& event) {
   if (state.computes.erase(event.compute) == 0) return {};
   recount_demand(state, target_of(event.compute));
-  return {.computes = {event.compute}};
+  return touching<model::Compute>(event.compute);
 }
 
 Touched on(State& state, const NodeRequested& event) {
@@ -78,7 +78,7 @@ Touched on(State& state, const NodeRequested& event) {
   if (!is_new) return {};
   place->second.status = NodeStatus::Requested;
   index(state, place->second);
-  Touched touched{.nodes = {event.node.id}};
+  Touched touched = touching<model::Node>(event.node.id);
   note_allocation(state, event.node.target, event.node.requested_at, touched);
   return touched;
 }
@@ -105,7 +105,7 @@ Touched on(State& state, const NodeStartFailed& event) {
   model::Compute* compute = find_compute(state, node->target);
   if (compute != nullptr && compute->start_error != event.error) {
     compute->start_error = event.error;
-    touched.computes.insert(compute->key);
+    touched.of<model::Compute>().insert(compute->key);
   }
   return touched;
 }
@@ -135,7 +135,7 @@ Touched on(State& state, const NodeJoined& event) {
   model::Compute* compute = find_compute(state, node->target);
   if (compute != nullptr && !compute->start_error.empty()) {
     compute->start_error.clear();
-    touched.computes.insert(compute->key);
+    touched.of<model::Compute>().insert(compute->key);
   }
   if (!node->joined_at) {
     node->joined_at = event.at;
@@ -171,7 +171,7 @@ Touched on(State& state, const NodeLeaseExtended& event) {
   node->lease_until = event.until;
   node->lease_until_since_boot = event.until_since_boot;
   node->lease_boot = event.boot;
-  return {.nodes = {event.node}};
+  return touching<model::Node>(event.node);
 }
 
 Touched on(State& state, const NodeToldToLeave& event) {
@@ -212,7 +212,7 @@ Touched on(State& state, const NodeGone& event) {
   const model::Node* found = find(state, event.node);
   if (found == nullptr) return {};
   const model::Node node = *found;
-  Touched touched{.nodes = {event.node}};
+  Touched touched = touching<model::Node>(event.node);
   std::set<model::JobKey> held;
   if (const auto jobs = state.held.find(event.node); jobs != state.held.end()) held = jobs->second;
   const model::Outcome lost{.ending = model::Ending::Lost, .message = "the node is gone"};

@@ -59,7 +59,7 @@ TEST_F(StateTest, ASubmittedJobIsQueuedWhateverItSaidOfItself) {
 
 TEST_F(StateTest, ASecondSubmitOfANameTouchesNothing) {
   const Touched touched = apply_event(state, JobSubmitted{{.key = key("j"), .sequence = 1000}});
-  EXPECT_TRUE(touched.jobs.empty());
+  EXPECT_TRUE(touched.of<model::Job>().empty());
   EXPECT_EQ(job().status, JobStatus::Starting);
 }
 
@@ -73,15 +73,18 @@ TEST_F(StateTest, APlacedJobStartsItsNextAttemptOnTheNode) {
 
 TEST_F(StateTest, AJobIsPlacedOnlyOnceAndOnlyOnANodeThatExists) {
   sample::submit(state, "k");
-  EXPECT_TRUE(apply_event(state, JobPlaced{.job = key("j"), .nodes = {{"n"}}}).jobs.empty());
-  EXPECT_TRUE(apply_event(state, JobPlaced{.job = key("k"), .nodes = {{"gone"}}}).jobs.empty());
+  EXPECT_TRUE(
+      apply_event(state, JobPlaced{.job = key("j"), .nodes = {{"n"}}}).of<model::Job>().empty());
+  EXPECT_TRUE(
+      apply_event(state, JobPlaced{.job = key("k"), .nodes = {{"gone"}}}).of<model::Job>().empty());
   EXPECT_EQ(job().attempt, 1);
 }
 
 TEST_F(StateTest, AJobThatItsNodeGivesBackIsQueuedAndItsNextAttemptIsAnother) {
   EXPECT_TRUE(
       apply_event(state, JobReturned{.job = key("j"), .attempt = 2, .node = {"n"}, .at = at(3)})
-          .jobs.empty());
+          .of<model::Job>()
+          .empty());
 
   apply_event(state, JobReturned{.job = key("j"), .attempt = 1, .node = {"n"}, .at = at(3)});
 
@@ -97,7 +100,7 @@ TEST_F(StateTest, AJobThatWasBegunCannotBeGivenBack) {
   const Touched touched =
       apply_event(state, JobReturned{.job = key("j"), .attempt = 1, .node = {"n"}});
 
-  EXPECT_TRUE(touched.jobs.empty());
+  EXPECT_TRUE(touched.of<model::Job>().empty());
   EXPECT_EQ(job().status, JobStatus::Running);
 }
 
@@ -107,8 +110,8 @@ TEST_F(StateTest, ReportsMoveAJobForwardOnly) {
   EXPECT_EQ(job().started_at, at(3));
   EXPECT_EQ(job().modified_at, at(3));
 
-  EXPECT_TRUE(advance(JobStatus::Preparing).jobs.empty());
-  EXPECT_TRUE(advance(JobStatus::Running, 1, 4).jobs.empty());
+  EXPECT_TRUE(advance(JobStatus::Preparing).of<model::Job>().empty());
+  EXPECT_TRUE(advance(JobStatus::Running, 1, 4).of<model::Job>().empty());
   EXPECT_EQ(job().status, JobStatus::Running);
   EXPECT_EQ(job().started_at, at(3));
 
@@ -118,22 +121,22 @@ TEST_F(StateTest, ReportsMoveAJobForwardOnly) {
 
 TEST_F(StateTest, AReportCannotSayThatAJobIsOverOrWaits) {
   for (const JobStatus status : {JobStatus::Completed, JobStatus::Queued, JobStatus::Starting}) {
-    EXPECT_TRUE(advance(status).jobs.empty());
+    EXPECT_TRUE(advance(status).of<model::Job>().empty());
   }
   EXPECT_EQ(job().status, JobStatus::Starting);
 }
 
 TEST_F(StateTest, ReportsOfAnotherAttemptChangeNothing) {
-  EXPECT_TRUE(advance(JobStatus::Running, 2).jobs.empty());
-  EXPECT_TRUE(end({}, 0).jobs.empty());
+  EXPECT_TRUE(advance(JobStatus::Running, 2).of<model::Job>().empty());
+  EXPECT_TRUE(end({}, 0).of<model::Job>().empty());
   EXPECT_EQ(job().status, JobStatus::Starting);
 }
 
 TEST_F(StateTest, TheFirstEndingCounts) {
   end({.ending = Ending::Exited, .exit_code = 3});
-  EXPECT_TRUE(end({}).jobs.empty());
-  EXPECT_TRUE(cancel().jobs.empty());
-  EXPECT_TRUE(advance(JobStatus::Running).jobs.empty());
+  EXPECT_TRUE(end({}).of<model::Job>().empty());
+  EXPECT_TRUE(cancel().of<model::Job>().empty());
+  EXPECT_TRUE(advance(JobStatus::Running).of<model::Job>().empty());
   EXPECT_EQ(job().status, JobStatus::Failed);
 }
 
@@ -160,7 +163,7 @@ TEST_F(StateTest, AQueuedJobIsCanceledAtOnce) {
 TEST_F(StateTest, ARunningJobStaysCancelRequestedUntilItsNodeSaysItIsOver) {
   cancel();
   EXPECT_EQ(job().status, JobStatus::CancelRequested);
-  EXPECT_TRUE(cancel().jobs.empty());
+  EXPECT_TRUE(cancel().of<model::Job>().empty());
   advance(JobStatus::Running);
   EXPECT_EQ(job().status, JobStatus::CancelRequested);
   EXPECT_TRUE(job().started_at);
@@ -182,8 +185,8 @@ TEST_F(StateTest, JobsOfANodeThatIsGoneAreLost) {
   cancel("k");
   const Touched touched = apply_event(state, NodeGone{.node = {"n"}, .at = at(7)});
 
-  EXPECT_EQ(touched.jobs, (std::set{key("j"), key("k")}));
-  EXPECT_EQ(touched.nodes, (std::set{model::NodeId{"n"}}));
+  EXPECT_EQ(touched.of<model::Job>(), (std::set{key("j"), key("k")}));
+  EXPECT_EQ(touched.of<model::Node>(), (std::set{model::NodeId{"n"}}));
   EXPECT_EQ(job().status, JobStatus::Failed);
   EXPECT_EQ(job().error->code, "Lost");
   EXPECT_EQ(job().error->message, "node 'n' lost the attempt: the node is gone");
@@ -210,11 +213,12 @@ TEST_F(StateTest, ANodeToldToLeaveStaysLeaving) {
 TEST_F(StateTest, NewsOfUnknownThingsTouchesNothing) {
   for (const Event& event : std::initializer_list<Event>{
            JobAdvanced{.job = key("x")}, JobEnded{.job = key("x")}, JobDeleted{.job = key("x")},
-           JobRelabelled{.job = key("x")}, JobCancelRequested{.job = key("x")},
-           NodeJoined{.node = {"x"}}, NodeGone{.node = {"x"}}, NodeDetached{.node = {"x"}},
-           WorkspaceDeleted{.workspace = {"x"}}}) {
+           JobRelabelled{.job = key("x")}, JobWarned{key("x"), {"w"}},
+           JobCancelRequested{.job = key("x")}, NodeJoined{.node = {"x"}}, NodeGone{.node = {"x"}},
+           NodeDetached{.node = {"x"}}, WorkspaceDeleted{.workspace = {"x"}}}) {
     const Touched touched = apply_event(state, event);
-    EXPECT_TRUE(touched.jobs.empty() && touched.nodes.empty() && touched.workspaces.empty());
+    EXPECT_TRUE(touched.of<model::Job>().empty() && touched.of<model::Node>().empty() &&
+                touched.of<model::Workspace>().empty());
   }
 }
 
@@ -226,11 +230,42 @@ TEST_F(StateTest, OnlyJobsThatAreOverAreForgotten) {
   EXPECT_TRUE(state.jobs.contains(key("k")));
 }
 
+TEST_F(StateTest, AJobThatIsOverComesBackForAChangeOfItsLabels) {
+  end({});
+  const model::Job over = job();
+  forget_ended(state, {key("j")});
+
+  EXPECT_TRUE(apply_event(state, JobBroughtBack{over}).of<model::Job>().empty());
+  apply_event(state, JobRelabelled{.job = key("j"), .display_name = "new", .at = at(9)});
+
+  EXPECT_EQ(job().display_name, "new");
+  EXPECT_EQ(job().status, over.status);
+  check_invariants(state);
+}
+
+TEST_F(StateTest, OnlyAJobThatIsOverAndNotThereIsBroughtBack) {
+  model::Job old = job();
+  old.description = "old";
+  apply_event(state, JobBroughtBack{old});
+  EXPECT_EQ(job().description, "") << "it is there";
+  old.key = key("other");
+  apply_event(state, JobBroughtBack{old});
+  EXPECT_FALSE(state.jobs.contains(old.key)) << "it is not over";
+  check_invariants(state);
+}
+
+TEST_F(StateTest, WarningsAreAddedToThoseThatAJobHas) {
+  EXPECT_EQ(apply_event(state, JobWarned{key("j"), {"one"}}).of<model::Job>().size(), 1u);
+  apply_event(state, JobWarned{key("j"), {"two", "three"}});
+  EXPECT_EQ(job().warnings, (std::vector<std::string>{"one", "two", "three"}));
+  EXPECT_TRUE(apply_event(state, JobWarned{key("j"), {}}).of<model::Job>().empty());
+}
+
 TEST_F(StateTest, AWorkspaceTakesItsJobsWithIt) {
   apply_event(state, WorkspaceMade{{.id = sample::kWorkspace}});
   apply_event(state, JobSubmitted{{.key = {{"other"}, "j"}, .sequence = 5000}});
   const Touched touched = apply_event(state, WorkspaceDeleted{sample::kWorkspace});
-  EXPECT_EQ(touched.jobs, (std::set{key("j")}));
+  EXPECT_EQ(touched.of<model::Job>(), (std::set{key("j")}));
   EXPECT_EQ(state.jobs.size(), 1u);
   EXPECT_TRUE(jobs_on(state, {"n"}).empty());
 }

@@ -4,9 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
+#include "base/record.h"
 #include "model/datastore.h"
 #include "server/application_fixture.h"
-#include "server/plane/fake_store.h"
+#include "store/fake_store.h"
 
 namespace berth::server {
 namespace {
@@ -72,7 +73,7 @@ TEST_F(DoorTest, GuessesAreSlowedDownAndTheVictimIsNot) {
 }
 
 TEST_F(DoorTest, AChangeAndItsLineAreOneBatch) {
-  FakeStore fake;
+  store::FakeStore fake;
   ControlPlane counted{fake, effects, clock, {.settings = {.local_slots = 2}}};
   ASSERT_TRUE(counted.start());
   fake.complete();
@@ -86,10 +87,12 @@ TEST_F(DoorTest, AChangeAndItsLineAreOneBatch) {
   EXPECT_EQ(status, 0) << "nothing is said before the commit";
   fake.complete();
   EXPECT_EQ(status, 201);
-  ASSERT_EQ(fake.audited.size(), 1u);
-  EXPECT_EQ(fake.audited[0].who, "owner");
-  EXPECT_EQ(fake.audited[0].status, 201);
-  EXPECT_EQ(fake.audited[0].target, kW + "/jobs/a");
+  const std::vector<model::AuditLine> lines = *fake.audit({});
+  ASSERT_EQ(lines.size(), 1u);
+  const auto line = record::decode_text<model::AuditRecord>(lines[0].text).value();
+  EXPECT_EQ(line.who, "owner");
+  EXPECT_EQ(line.status, 201);
+  EXPECT_EQ(line.target, kW + "/jobs/a");
 }
 
 TEST_F(DoorTest, ChangesAreRecordedAndReadsAreNot) {

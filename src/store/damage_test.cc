@@ -34,7 +34,7 @@ class DamageTest : public StoreFixture {
   /// One job after the other, each acknowledged. All of them are in the log only.
   DamageTest() {
     for (int number = 1; number <= static_cast<int>(kCommits); ++number) {
-      commit({PutJob{job(number, "j" + std::to_string(number))}});
+      commit({Put<model::Job>{job(number, "j" + std::to_string(number))}});
     }
     database_ = bytes_of(directory() + "/berth.db");
     log_ = bytes_of(directory() + "/berth.db-wal");

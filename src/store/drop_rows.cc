@@ -98,15 +98,15 @@ Status RowWriter::drop_logged_models(const model::JobKey& job) {
   return Done{};
 }
 
-Status RowWriter::put(const DeleteJob& write) {
-  const std::optional<Job> job = TRY(find_job(database_, write.job));
+Status RowWriter::put(const Erase<model::Job>& write) {
+  const std::optional<Job> job = TRY(find_job(database_, write.key));
   if (!job) return Done{};
   const auto kept = TRY(kept_places(database_, *job));
-  TRY(drop_places(database_, write.job.workspace, own_places(*job), kept));
-  TRY(drop_logged_models(write.job));
-  TRY(remove_tags(write.job.workspace, job->sequence, job->tags));
+  TRY(drop_places(database_, write.key.workspace, own_places(*job), kept));
+  TRY(drop_logged_models(write.key));
+  TRY(remove_tags(write.key.workspace, job->sequence, job->tags));
   TRY(database_.run("DELETE FROM job_uses WHERE sequence = ?", {job->sequence}));
-  TRY(tracking_.job_deleted(write.job));
+  TRY(tracking_.job_deleted(write.key));
   return database_.run("DELETE FROM jobs WHERE sequence = ?", {job->sequence});
 }
 

@@ -14,8 +14,8 @@ using std::chrono::hours;
 class DropTest : public StoreFixture {
  protected:
   DropTest() {
-    commit({PutWorkspace{{.id = {"w"}, .name = "default"}},
-            PutWorkspace{{.id = {"v"}, .name = "other"}}});
+    commit({Put<model::Workspace>{{.id = {"w"}, .name = "default"}},
+            Put<model::Workspace>{{.id = {"v"}, .name = "other"}}});
   }
 
   static model::Job over(std::int64_t sequence, const std::string& name) {
@@ -68,13 +68,13 @@ class DropTest : public StoreFixture {
 using Paths = std::vector<std::string>;
 
 TEST_F(DropTest, AJobGoesWithItsOwnFilesAndNobodyElses) {
-  commit({PutJob{over(1, "train")}, PutJob{over(2, "train-2")},
+  commit({Put<model::Job>{over(1, "train")}, Put<model::Job>{over(2, "train-2")},
           PutBlob{artifact("ExperimentRun/dcid.train/user_logs/std_log.txt")},
           PutBlob{artifact("ExperimentRun/dcid.train/outputs/x")},
           PutBlob{artifact("ExperimentRun/dcid.train-2/outputs/x")},
           PutBlob{data("azureml/train/out/y")}, PutBlob{data("azureml/train-2/out/y")},
           PutBlob{data("mine/z")}});
-  commit({DeleteJob{{{"w"}, "train"}}});
+  commit({Erase<model::Job>{{{"w"}, "train"}}});
 
   EXPECT_FALSE(*store->job({{"w"}, "train"}));
   EXPECT_EQ(paths("azureml"), Paths{"ExperimentRun/dcid.train-2/outputs/x"});
@@ -88,15 +88,15 @@ TEST_F(DropTest, AnOutputGoesWhenItsPlaceBearsTheJobsNameAndStaysWhereTheUserSen
   // Bears the name by chance.
   job.spec.outputs["train"].uri =
       "azureml://datastores/workspaceblobstore/paths/all/${{output_name}}/";
-  commit({PutJob{job}, PutBlob{data("runs/train/a")}, PutBlob{data("shared/b")},
+  commit({Put<model::Job>{job}, PutBlob{data("runs/train/a")}, PutBlob{data("shared/b")},
           PutBlob{data("all/train/c")}});
-  commit({DeleteJob{job.key}});
+  commit({Erase<model::Job>{job.key}});
 
   EXPECT_EQ(paths("azureml-blobstore"), (Paths{"all/train/c", "shared/b"}));
 }
 
 TEST_F(DropTest, WhatARegisteredAssetNamesStays) {
-  commit({PutJob{over(1, "train")}, PutBlob{data("azureml/train/model/weights")},
+  commit({Put<model::Job>{over(1, "train")}, PutBlob{data("azureml/train/model/weights")},
           PutBlob{data("azureml/train/model2/weights")}, PutBlob{data("azureml/train/rows/part-0")},
           PutBlob{data("azureml/train/rest/x")},
           PutBlob{artifact("ExperimentRun/dcid.train/net/weights")},
@@ -109,7 +109,7 @@ TEST_F(DropTest, WhatARegisteredAssetNamesStays) {
   const JobFootprint before = *inspect([](StorageReader& reader) {
     return reader.footprint({{"w"}, "train"});
   });
-  commit({DeleteJob{{{"w"}, "train"}}});
+  commit({Erase<model::Job>{{{"w"}, "train"}}});
 
   EXPECT_EQ(before.files, 3u);
   EXPECT_EQ(before.kept_files, 3u);
@@ -121,21 +121,21 @@ TEST_F(DropTest, WhatARegisteredAssetNamesStays) {
 
 TEST_F(DropTest, AnAssetThatNamesAFolderAboveKeepsTheFilesToo) {
   commit(
-      {PutJob{over(1, "train")}, PutBlob{data("azureml/train/out/y")},
+      {Put<model::Job>{over(1, "train")}, PutBlob{data("azureml/train/out/y")},
        PutBlob{artifact("ExperimentRun/dcid.train/outputs/x")},
        PutAsset{registered(AssetKind::Data, "everything",
                            "azureml://datastores/workspaceblobstore/paths/azureml/")},
        PutAsset{registered(AssetKind::Data, "runs", "https://h:1/blob/w/azureml/ExperimentRun")}});
-  commit({DeleteJob{{{"w"}, "train"}}});
+  commit({Erase<model::Job>{{{"w"}, "train"}}});
 
   EXPECT_EQ(paths("azureml-blobstore"), Paths{"azureml/train/out/y"});
   EXPECT_EQ(paths("azureml"), Paths{"ExperimentRun/dcid.train/outputs/x"});
 }
 
 TEST_F(DropTest, AnAddressThatNamesTheJobAndCannotBeUnderstoodKeepsAllOfIt) {
-  commit({PutJob{over(1, "train")}, PutBlob{data("azureml/train/out/y")},
+  commit({Put<model::Job>{over(1, "train")}, PutBlob{data("azureml/train/out/y")},
           PutAsset{registered(AssetKind::Model, "odd", "azureml://somewhere/train/odd")}});
-  commit({DeleteJob{{{"w"}, "train"}}});
+  commit({Erase<model::Job>{{{"w"}, "train"}}});
 
   EXPECT_EQ(paths("azureml-blobstore"), Paths{"azureml/train/out/y"});
 }
@@ -146,15 +146,15 @@ TEST_F(DropTest, AModelWhoseFilesWereCopiedKeepsNothingOfTheJob) {
   model.origin.source = "runs:/train/net";
   model.origin.pinned_from =
       "azureml://datastores/workspaceartifactstore/paths/ExperimentRun/dcid.train/net";
-  commit({PutJob{over(1, "train")}, PutBlob{artifact("ExperimentRun/dcid.train/net/weights")},
-          PutAsset{model}});
-  commit({DeleteJob{{{"w"}, "train"}}});
+  commit({Put<model::Job>{over(1, "train")},
+          PutBlob{artifact("ExperimentRun/dcid.train/net/weights")}, PutAsset{model}});
+  commit({Erase<model::Job>{{{"w"}, "train"}}});
 
   EXPECT_TRUE(paths("azureml").empty());
 }
 
 TEST_F(DropTest, VeryManyFilesGoInParts) {
-  Batch batch = {PutJob{over(1, "train")}};
+  Batch batch = {Put<model::Job>{over(1, "train")}};
   for (int i = 0; i < 25; ++i) batch.push_back(PutBlob{data(fmt::format("azureml/train/o/{}", i))});
   batch.push_back(PutBlob{artifact("ExperimentRun/dcid.train/user_logs/std_log.txt")});
   commit(std::move(batch));
@@ -167,7 +167,8 @@ TEST_F(DropTest, VeryManyFilesGoInParts) {
 }
 
 TEST_F(DropTest, FilesOfAJobThatIsNotOverStay) {
-  commit({PutJob{job(1, "train", JobStatus::Running)}, PutBlob{data("azureml/train/o/x")}});
+  commit(
+      {Put<model::Job>{job(1, "train", JobStatus::Running)}, PutBlob{data("azureml/train/o/x")}});
   commit({DropJobFiles{.job = {{"w"}, "train"}}});
 
   EXPECT_EQ(paths("azureml-blobstore").size(), 1u);
@@ -181,8 +182,8 @@ TEST_F(DropTest, CodeGoesWhenItsLastJobHasGone) {
   model::Job second = over(2, "second");
   second.spec.code_id = "azureml:c1:1";
   commit({PutAsset{code("c1", "https://h:1/blob/w/azureml-blobstore/code/c1")},
-          PutBlob{data("code/c1/train.py")}, PutBlob{data("code/c1-not/x")}, PutJob{first},
-          PutJob{second}});
+          PutBlob{data("code/c1/train.py")}, PutBlob{data("code/c1-not/x")}, Put<model::Job>{first},
+          Put<model::Job>{second}});
   const DropCode drop{{{"w"}, "c1", "1"}};
   const auto idle = [&] {
     return inspect([](StorageReader& reader) { return reader.idle_code(WallTime(hours(5)), 10); })
@@ -191,9 +192,9 @@ TEST_F(DropTest, CodeGoesWhenItsLastJobHasGone) {
 
   commit({drop});
   EXPECT_EQ(idle(), 0u);
-  commit({DeleteJob{first.key}, drop});
+  commit({Erase<model::Job>{first.key}, drop});
   EXPECT_TRUE(*store->asset({"w"}, AssetKind::Code, "c1", "1"));
-  commit({DeleteJob{second.key}});
+  commit({Erase<model::Job>{second.key}});
   EXPECT_EQ(idle(), 1u);
   commit({drop});
 
@@ -206,7 +207,7 @@ TEST_F(DropTest, ASubmitThatComesBeforeTheDropKeepsTheCode) {
           PutBlob{data("code/c1/train.py")}});
   model::Job job = over(1, "first");
   job.spec.code_id = "azureml:c1:1";
-  store->commit({PutJob{job}}, {});
+  store->commit({Put<model::Job>{job}}, {});
   commit({DropCode{{{"w"}, "c1", "1"}}});
 
   EXPECT_TRUE(*store->asset({"w"}, AssetKind::Code, "c1", "1"));
@@ -217,7 +218,7 @@ TEST_F(DropTest, AnUploadGoesWhenNeitherJobNorAssetNamesIt) {
   model::Job job = over(1, "train");
   job.spec.inputs["rows"].uri =
       "azureml://datastores/workspaceblobstore/paths/LocalUpload/aaa/rows/";
-  commit({PutJob{job}, PutBlob{data("LocalUpload/aaa/rows/1")},
+  commit({Put<model::Job>{job}, PutBlob{data("LocalUpload/aaa/rows/1")},
           PutBlob{data("LocalUpload/bbb/rows/1")}, PutBlob{data("LocalUpload/ccc/rows/1")},
           PutAsset{registered(AssetKind::Data, "rows",
                               "azureml://datastores/workspaceblobstore/paths/LocalUpload/bbb/")}});
@@ -231,7 +232,7 @@ TEST_F(DropTest, AnUploadGoesWhenNeitherJobNorAssetNamesIt) {
   commit({DropUpload{{{"w"}, "LocalUpload/aaa/"}}, DropUpload{{{"w"}, "LocalUpload/bbb/"}},
           DropUpload{{{"w"}, "LocalUpload/ccc/"}}});
   EXPECT_EQ(paths("azureml-blobstore").size(), 2u);
-  commit({DeleteJob{job.key}, DropUpload{{{"w"}, "LocalUpload/aaa/"}}});
+  commit({Erase<model::Job>{job.key}, DropUpload{{{"w"}, "LocalUpload/aaa/"}}});
   EXPECT_EQ(paths("azureml-blobstore"), Paths{"LocalUpload/bbb/rows/1"});
 }
 
@@ -283,8 +284,8 @@ TEST_F(DropTest, JobsAreSelectedByAgeStatusTagAndExperiment) {
   failed.tags["sweep"] = "a";
   model::Job other = over(3, "other");
   other.spec.experiment_name = "else";
-  commit({PutJob{over(1, "first")}, PutJob{failed}, PutJob{other}, PutJob{over(9, "late")},
-          PutJob{job(10, "live", JobStatus::Running)}});
+  commit({Put<model::Job>{over(1, "first")}, Put<model::Job>{failed}, Put<model::Job>{other},
+          Put<model::Job>{over(9, "late")}, Put<model::Job>{job(10, "live", JobStatus::Running)}});
   const auto names = [&](JobSelection selection) {
     selection.workspace = {"w"};
     std::vector<std::string> found;

@@ -53,7 +53,7 @@ class LogLengthTest : public StoreFixture {
     Status last = Done{};
     for (std::uintmax_t written = 0; written < bytes && last; written += kSize) {
       large.description = std::string(kSize, static_cast<char>('a' + written / kSize % 26));
-      writer.submit({PutJob{large}}, [&](const Status& status) {
+      writer.submit({Put<model::Job>{large}}, [&](const Status& status) {
         last = status;
         loop.stop();
       });

@@ -62,13 +62,13 @@ void Overlay::note(const PutBlob& write) { blobs_[write.blob.key] = entry<Blob>(
 
 void Overlay::note(const DeleteBlob& write) { blobs_[write.key] = entry<Blob>(std::nullopt); }
 
-void Overlay::note(const DeleteWorkspace& write) {
-  deleted_workspaces_[write.workspace] = {writes_, batches_};
+void Overlay::note(const Erase<model::Workspace>& write) {
+  deleted_workspaces_[write.key] = {writes_, batches_};
 }
 
-void Overlay::note(const PutJob& write) {
-  experiment_names_[{write.job.key.workspace, write.job.spec.experiment_name}] = {writes_,
-                                                                                  batches_};
+void Overlay::note(const Put<model::Job>& write) {
+  const model::Job& job = write.value;
+  experiment_names_[{job.key.workspace, job.spec.experiment_name}] = {writes_, batches_};
 }
 
 void Overlay::note(const Track& write) {

@@ -57,8 +57,8 @@ class Overlay {
   void note(const RenameContainer& write);
   void note(const PutBlob& write);
   void note(const DeleteBlob& write);
-  void note(const DeleteWorkspace& write);
-  void note(const PutJob& write);
+  void note(const Erase<model::Workspace>& write);
+  void note(const Put<model::Job>& write);
   void note(const Track& write);
   template <typename Other>
   void note(const Other&) {}

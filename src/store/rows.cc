@@ -7,6 +7,8 @@
 #include "base/record.h"
 #include "base/text.h"
 #include "store/documents.h"
+#include "store/entity_rows.h"
+#include "store/job_places.h"
 
 namespace berth::store {
 namespace {
@@ -31,27 +33,50 @@ model::TagMap without(const model::TagMap& tags, const model::TagMap& others) {
 
 }  // namespace
 
+template <typename T>
+Status RowWriter::put(const Put<T>& write) {
+  static_assert(core::Entity<T>::kIsDocument);
+  TRY(database_.run("INSERT OR REPLACE INTO documents (kind, key, doc) VALUES (?, ?, ?)",
+                    {core::Entity<T>::kKind, key_text(core::Entity<T>::key(write.value)),
+                     document(write.value)}));
+  return follow(write);
+}
+
+template <typename T>
+Status RowWriter::put(const Erase<T>& write) {
+  static_assert(core::Entity<T>::kIsDocument);
+  TRY(database_.run("DELETE FROM documents WHERE kind = ? AND key = ?",
+                    {core::Entity<T>::kKind, key_text(write.key)}));
+  return follow(write);
+}
+
 Status RowWriter::write(const Write& write) {
   return std::visit([&](const auto& change) { return put(change); }, write);
 }
 
-Status RowWriter::put(const PutWorkspace& write) {
-  TRY(database_.run("INSERT OR REPLACE INTO workspaces (id, doc) VALUES (?, ?)",
-                    {write.workspace.id.text, document(write.workspace)}));
-  return tracking_.workspace_made(write.workspace);
+Status RowWriter::follow(const Put<model::Workspace>& write) {
+  return tracking_.workspace_made(write.value);
 }
 
-Status RowWriter::put(const DeleteWorkspace& write) {
+Status RowWriter::follow(const Erase<model::Workspace>& write) {
+  const model::WorkspaceId& workspace = write.key;
   for (const std::string_view sql :
        {"DELETE FROM jobs WHERE workspace = ?", "DELETE FROM job_tags WHERE workspace = ?",
         "DELETE FROM job_uses WHERE workspace = ?", "DELETE FROM assets WHERE workspace = ?",
         "DELETE FROM containers WHERE workspace = ?", "DELETE FROM blobs WHERE workspace = ?",
-        "DELETE FROM blocks WHERE workspace = ?", "DELETE FROM computes WHERE workspace = ?",
-        "DELETE FROM usage WHERE workspace = ?", "DELETE FROM secrets WHERE workspace = ?",
-        "DELETE FROM workspaces WHERE id = ?"}) {
-    TRY(database_.run(sql, {write.workspace.text}));
+        "DELETE FROM blocks WHERE workspace = ?", "DELETE FROM usage WHERE workspace = ?",
+        "DELETE FROM secrets WHERE workspace = ?"}) {
+    TRY(database_.run(sql, {workspace.text}));
   }
-  return tracking_.workspace_deleted(write.workspace);
+  Status erased = Done{};
+  core::for_each_entity([&]<typename T>() {
+    if (!erased || !core::Entity<T>::kIsDocument || !kIsOwned<core::EntityKey<T>>) return;
+    const std::string prefix = owned_prefix(workspace);
+    erased = database_.run("DELETE FROM documents WHERE kind = ? AND key >= ? AND key < ?",
+                           {core::Entity<T>::kKind, prefix, end_of(prefix)});
+  });
+  TRY(erased);
+  return tracking_.workspace_deleted(workspace);
 }
 
 Result<std::optional<RowWriter::IndexedJob>> RowWriter::indexed(std::int64_t sequence) {
@@ -63,8 +88,8 @@ Result<std::optional<RowWriter::IndexedJob>> RowWriter::indexed(std::int64_t seq
                     .tags = std::string(row.text(2))};
 }
 
-Status RowWriter::put(const PutJob& write) {
-  const model::Job& job = write.job;
+Status RowWriter::put(const Put<model::Job>& write) {
+  const model::Job& job = write.value;
   const std::string doc = document(job);
   const std::string tags = document(job.tags);
   const bool is_live = !is_terminal(job.status);
@@ -127,34 +152,12 @@ Status RowWriter::remove_tags(const model::WorkspaceId& workspace, std::int64_t 
   return Done{};
 }
 
-Status RowWriter::put(const PutNode& write) {
-  TRY(remember_sequence("last_node_sequence", write.node.sequence));
-  return database_.run("INSERT OR REPLACE INTO nodes (id, doc) VALUES (?, ?)",
-                       {write.node.id.text, document(write.node)});
+Status RowWriter::follow(const Put<model::Node>& write) {
+  return remember_sequence("last_node_sequence", write.value.sequence);
 }
 
-Status RowWriter::put(const DeleteNode& write) {
-  return database_.run("DELETE FROM nodes WHERE id = ?", {write.node.text});
-}
-
-Status RowWriter::put(const PutSite& write) {
-  return database_.run("INSERT OR REPLACE INTO sites (name, doc) VALUES (?, ?)",
-                       {write.site.name, document(write.site)});
-}
-
-Status RowWriter::put(const DeleteSite& write) {
-  return database_.run("DELETE FROM sites WHERE name = ?", {write.site});
-}
-
-Status RowWriter::put(const PutCompute& write) {
-  const model::Compute& compute = write.compute;
-  return database_.run("INSERT OR REPLACE INTO computes (workspace, name, doc) VALUES (?, ?, ?)",
-                       {compute.key.workspace.text, compute.key.name, document(compute)});
-}
-
-Status RowWriter::put(const DeleteCompute& write) {
-  return database_.run("DELETE FROM computes WHERE workspace = ? AND name = ?",
-                       {write.compute.workspace.text, write.compute.name});
+Status RowWriter::follow(const Erase<model::User>& write) {
+  return database_.run("DELETE FROM secrets WHERE owner = ?", {write.key.text});
 }
 
 Status RowWriter::put(const AddUsage& write) {

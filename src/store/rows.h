@@ -20,21 +20,28 @@ class RowWriter {
   Status write(const Write& write);
 
  private:
-  Status put(const PutWorkspace& write);
-  Status put(const DeleteWorkspace& write);
-  Status put(const PutJob& write);
-  Status put(const DeleteJob& write);
+  // An entity is a document, unless it has a table of its own.
+  template <typename T>
+  Status put(const Put<T>& write);
+  template <typename T>
+  Status put(const Erase<T>& write);
+  Status put(const Put<model::Job>& write);
+  Status put(const Erase<model::Job>& write);
+  // What else changes with some of them.
+  template <typename Other>
+  Status follow(const Other&) {
+    return Done{};
+  }
+  Status follow(const Put<model::Workspace>& write);
+  Status follow(const Erase<model::Workspace>& write);
+  Status follow(const Put<model::Node>& write);
+  Status follow(const Erase<model::User>& write);
+
   Status put(const DropJobFiles& write);
   Status put(const DropMetrics& write);
   Status put(const DropCode& write);
   Status put(const DropUpload& write);
   Status put(const DropStaleBlocks& write);
-  Status put(const PutNode& write);
-  Status put(const DeleteNode& write);
-  Status put(const PutSite& write);
-  Status put(const DeleteSite& write);
-  Status put(const PutCompute& write);
-  Status put(const DeleteCompute& write);
   Status put(const AddUsage& write);
   Status put(const PutAsset& write);
   Status put(const DeleteAsset& write);
@@ -45,12 +52,6 @@ class RowWriter {
   Status put(const DeleteBlob& write);
   Status put(const PutBlock& write);
   Status put(const DropBlocks& write);
-  Status put(const PutUser& write);
-  Status put(const DeleteUser& write);
-  Status put(const PutToken& write);
-  Status put(const DeleteToken& write);
-  Status put(const PutRoleAssignment& write);
-  Status put(const DeleteRoleAssignment& write);
   Status put(const PutDeployment& write);
   Status put(const DeleteDeployment& write);
   Status put(const PutDeploymentOperation& write);

@@ -339,6 +339,30 @@ INSERT OR IGNORE INTO job_uses
     WHERE instr(json_extract(input.value, '$.uri'), '/paths/LocalUpload/') > 0)
   WHERE instr(substr(rest, 13), '/') > 0;
 )",
+    // What the server has all of in memory and nobody searches for here: one table for all kinds
+    // (core/entity.h). The key of what a workspace owns begins with the workspace.
+    R"(
+CREATE TABLE documents (
+  kind TEXT NOT NULL,
+  key TEXT NOT NULL,
+  doc TEXT NOT NULL,
+  PRIMARY KEY (kind, key)
+) WITHOUT ROWID;
+INSERT INTO documents SELECT 'workspace', id, doc FROM workspaces;
+INSERT INTO documents SELECT 'site', name, doc FROM sites;
+INSERT INTO documents SELECT 'compute', workspace || '/' || name, doc FROM computes;
+INSERT INTO documents SELECT 'node', id, doc FROM nodes;
+INSERT INTO documents SELECT 'user', id, doc FROM users;
+INSERT INTO documents SELECT 'token', id, doc FROM tokens;
+INSERT INTO documents SELECT 'role_assignment', id, doc FROM role_assignments;
+DROP TABLE workspaces;
+DROP TABLE sites;
+DROP TABLE computes;
+DROP TABLE nodes;
+DROP TABLE users;
+DROP TABLE tokens;
+DROP TABLE role_assignments;
+)",
 };
 
 Status run_step(Database& database, std::int64_t from) {

@@ -39,11 +39,11 @@ TEST_F(SecretRowsTest, GoByThemselvesWithTheirUserAndWithTheirWorkspace) {
   commit({DeleteSecret{{{"w"}, "ana", "a"}}});
   EXPECT_EQ(names("w", "ana"), "b ");
 
-  commit({DeleteUser{{"ana"}}});
+  commit({Erase<model::User>{{"ana"}}});
   EXPECT_EQ(names("w", "ana") + names("v", "ana"), "");
   EXPECT_EQ(names("w", "bo"), "a ");
 
-  commit({DeleteWorkspace{{"w"}}});
+  commit({Erase<model::Workspace>{{"w"}}});
   EXPECT_EQ(names("w", "bo"), "");
 }
 

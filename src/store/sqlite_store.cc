@@ -7,8 +7,8 @@
 
 #include "io/disk_room.h"
 #include "io/file.h"
-#include "store/access_rows.h"
 #include "store/documents.h"
+#include "store/entity_rows.h"
 #include "store/log_check.h"
 #include "store/objects_of.h"
 #include "store/schema.h"
@@ -132,27 +132,11 @@ Result<core::State> SqliteStore::load_snapshot() {
 
 Result<core::State> SqliteStore::load_rows() {
   core::State state;
-  for (auto& workspace :
-       TRY(read_documents<model::Workspace>(TRY(reader_.query("SELECT doc FROM workspaces"))))) {
-    state.workspaces.emplace(workspace.id, std::move(workspace));
-  }
-  for (auto& node : TRY(read_documents<model::Node>(TRY(reader_.query("SELECT doc FROM nodes"))))) {
-    state.nodes.emplace(node.id, std::move(node));
-  }
-  for (auto& site : TRY(read_documents<model::Site>(TRY(reader_.query("SELECT doc FROM sites"))))) {
-    state.sites.emplace(site.name, std::move(site));
-  }
-  for (auto& compute :
-       TRY(read_documents<model::Compute>(TRY(reader_.query("SELECT doc FROM computes"))))) {
-    state.computes.emplace(compute.key, std::move(compute));
-  }
-  state.access = TRY(load_access(reader_));
-  Cursor rows = TRY(reader_.query("SELECT doc FROM jobs INDEXED BY jobs_live WHERE live = 1"));
-  while (TRY(rows.next())) {
-    model::Job job = TRY(read_document<model::Job>(rows.text(0)));
-    model::JobKey key = job.key;
-    state.jobs.emplace(std::move(key), std::move(job));
-  }
+  Status loaded = Done{};
+  core::for_each_entity([&]<typename T>() {
+    if (loaded) loaded = load_entities<T>(reader_, state);
+  });
+  TRY(loaded);
   return state;
 }
 

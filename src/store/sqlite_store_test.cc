@@ -20,7 +20,7 @@ using View = JobQuery::View;
 
 class StoreTest : public StoreFixture {
  protected:
-  void put(model::Job job) { commit({PutJob{std::move(job)}}); }
+  void put(model::Job job) { commit({Put<model::Job>{std::move(job)}}); }
   std::vector<std::int64_t> listed(JobQuery query) {
     query.workspace = {"w"};
     std::vector<std::int64_t> sequences;
@@ -34,9 +34,9 @@ class StoreTest : public StoreFixture {
 using Sequences = std::vector<std::int64_t>;
 
 TEST_F(StoreTest, ReopenedItHoldsWhatWasCommitted) {
-  commit({PutWorkspace{{.id = {"w"}, .name = "default"}}, PutJob{job(1, "live")},
-          PutJob{job(2, "over", JobStatus::Completed)},
-          PutNode{{.id = {"local"}, .slots = 3, .work_root = "/r"}}});
+  commit({Put<model::Workspace>{{.id = {"w"}, .name = "default"}}, Put<model::Job>{job(1, "live")},
+          Put<model::Job>{job(2, "over", JobStatus::Completed)},
+          Put<model::Node>{{.id = {"local"}, .slots = 3, .work_root = "/r"}}});
 
   reopen();
 
@@ -58,7 +58,7 @@ TEST_F(StoreTest, TenThousandQueuedJobsComeBackInTheirOrder) {
   for (std::int64_t number = 1; number <= kJobs; ++number) {
     model::Job queued = job(number, "j" + std::to_string(number));
     queued.spec.priority = static_cast<int>(1 + number * 7 % 3);
-    batch.push_back(PutJob{queued});
+    batch.push_back(Put<model::Job>{queued});
   }
   commit(std::move(batch));
 
@@ -109,7 +109,7 @@ TEST_F(StoreTest, JobsAreFoundByTypeExperimentAndTag) {
   model::Job second = job(2, "b");
   second.tags = {{"team", "blue"}};
   second.spec.experiment_name = "exp";
-  commit({PutJob{first}, PutJob{second}, PutJob{job(3, "c")}});
+  commit({Put<model::Job>{first}, Put<model::Job>{second}, Put<model::Job>{job(3, "c")}});
 
   EXPECT_EQ(listed({.tag_key = "team"}), (Sequences{2, 1}));
   EXPECT_EQ(listed({.tag_key = "team", .tag_value = "red"}), Sequences{1});
@@ -129,14 +129,14 @@ TEST_F(StoreTest, TagsFollowTheirJob) {
   EXPECT_EQ(listed({.tag_key = "k", .tag_value = "new"}), Sequences{1});
   EXPECT_EQ(listed({.tag_key = "k", .tag_value = "old"}), Sequences{});
   EXPECT_EQ(listed({.tag_key = "gone"}), Sequences{});
-  commit({DeleteJob{tagged.key}});
+  commit({Erase<model::Job>{tagged.key}});
   EXPECT_EQ(listed({.tag_key = "k"}), Sequences{});
 }
 
 TEST_F(StoreTest, ASequenceIsNotGivenOutAgainAfterItsJobIsDeleted) {
   EXPECT_EQ(store->last_sequence().value(), 0);
   put(job(7, "j"));
-  commit({DeleteJob{{{"w"}, "j"}}});
+  commit({Erase<model::Job>{{{"w"}, "j"}}});
   reopen();
   EXPECT_EQ(store->last_sequence().value(), 7);
   EXPECT_FALSE(store->job({{"w"}, "j"}).value());
@@ -253,9 +253,9 @@ TEST_F(StoreTest, BlocksWaitUntilTheyAreDropped) {
 }
 
 TEST_F(StoreTest, AWorkspaceTakesEverythingWithIt) {
-  commit({PutWorkspace{{.id = {"w"}}}, PutJob{job(1, "j")}, PutAsset{asset("a", "1")},
-          PutBlob{blob("x")}, PutWorkspace{{.id = {"v"}}}});
-  commit({DeleteWorkspace{{"w"}}});
+  commit({Put<model::Workspace>{{.id = {"w"}}}, Put<model::Job>{job(1, "j")},
+          PutAsset{asset("a", "1")}, PutBlob{blob("x")}, Put<model::Workspace>{{.id = {"v"}}}});
+  commit({Erase<model::Workspace>{{"w"}}});
   const core::State state = store->load().value();
   EXPECT_EQ(state.workspaces.size(), 1u);
   EXPECT_TRUE(state.jobs.empty());
@@ -264,7 +264,7 @@ TEST_F(StoreTest, AWorkspaceTakesEverythingWithIt) {
 }
 
 TEST_F(StoreTest, OnlyTheOwnerMayReadTheFiles) {
-  commit({PutJob{job(1, "j")}});
+  commit({Put<model::Job>{job(1, "j")}});
   for (const char* name : {"/berth.db", "/berth.db-wal"}) {
     struct stat facts {};
     ASSERT_EQ(::stat((directory() + name).c_str(), &facts), 0);
@@ -278,7 +278,7 @@ std::string bytes_of(const std::string& path) {
 }
 
 TEST_F(StoreTest, ADatabaseOfANewerVersionIsRefusedAndLeftAsItIs) {
-  commit({PutJob{job(1, "j")}});
+  commit({Put<model::Job>{job(1, "j")}});
   store.reset();
   const std::string path = directory() + "/berth.db";
   {

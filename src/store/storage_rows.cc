@@ -236,7 +236,7 @@ Result<bool> StorageRows::is_idle(const UploadFolder& folder, WallTime before) {
 Result<std::vector<UploadFolder>> StorageRows::idle_uploads(WallTime before, std::size_t limit) {
   std::vector<model::WorkspaceId> workspaces;
   {
-    Cursor rows = TRY(database_.query("SELECT id FROM workspaces"));
+    Cursor rows = TRY(database_.query("SELECT key FROM documents WHERE kind = 'workspace'"));
     while (TRY(rows.next())) workspaces.push_back({std::string(rows.text(0))});
   }
   std::vector<UploadFolder> idle;

@@ -27,20 +27,23 @@
 
 namespace berth::store {
 
-/// One change to a row. A batch is all or nothing.
-struct PutWorkspace {
-  model::Workspace workspace;
+/// Changes of rows, each to one row unless it says more. A batch is all or nothing.
+
+/// A durable thing of the State (core/entity.h) as it is now.
+template <typename T>
+struct Put {
+  T value{};
 };
-/// With everything it owns.
-struct DeleteWorkspace {
-  model::WorkspaceId workspace;
-};
-struct PutJob {
-  model::Job job;
-};
-/// With its run, its logged models, and the files in its own places that no registered asset names.
-struct DeleteJob {
-  model::JobKey job;
+template <typename T>
+Put(T) -> Put<T>;
+/// It is gone, and what it owns with it:
+/// - a workspace with everything in it,
+/// - a user with their secrets,
+/// - a job with its run, its logged models, and the files in its own places that no registered
+///   asset names.
+template <typename T>
+struct Erase {
+  core::EntityKey<T> key{};
 };
 /// Some of the files that go with a job, so that a job with very many does not go in one commit.
 struct DropJobFiles {
@@ -61,45 +64,9 @@ struct DropCode {
 struct DropUpload {
   UploadFolder folder;
 };
-struct PutNode {
-  model::Node node;
-};
-struct DeleteNode {
-  model::NodeId node;
-};
-struct PutSite {
-  model::Site site;
-};
-struct DeleteSite {
-  std::string site{};
-};
-struct PutCompute {
-  model::Compute compute;
-};
-struct DeleteCompute {
-  model::ComputeKey compute;
-};
 /// Time that a node was there, or that a job had it. Only ever added to.
 struct AddUsage {
   model::Usage usage;
-};
-struct PutUser {
-  model::User user;
-};
-struct DeleteUser {
-  model::UserId user;
-};
-struct PutToken {
-  model::Token token;
-};
-struct DeleteToken {
-  model::TokenId token;
-};
-struct PutRoleAssignment {
-  model::RoleAssignment assignment;
-};
-struct DeleteRoleAssignment {
-  model::RoleAssignmentId assignment;
 };
 /// Only ever added to. The writer numbers it and ties it to the line before.
 struct AddAudit {
@@ -154,13 +121,17 @@ struct Track {
   TrackingChange change;
 };
 
-using Write = std::variant<
-    PutWorkspace, DeleteWorkspace, PutJob, DeleteJob, DropJobFiles, DropMetrics, DropCode,
-    DropUpload, DropStaleBlocks, PutNode, DeleteNode, PutSite, DeleteSite, PutCompute,
-    DeleteCompute, AddUsage, PutAsset, DeleteAsset, PutContainer, DeleteContainer, RenameContainer,
-    PutBlob, DeleteBlob, PutBlock, DropBlocks, PutUser, DeleteUser, PutToken, DeleteToken,
-    PutRoleAssignment, DeleteRoleAssignment, AddAudit, PutDeployment, DeleteDeployment,
-    PutDeploymentOperation, PutResourceGroup, DeleteResourceGroup, PutSecret, DeleteSecret, Track>;
+template <typename List, typename... Others>
+struct WriteOf;
+template <typename... T, typename... Others>
+struct WriteOf<core::TypeList<T...>, Others...> {
+  using Type = std::variant<Put<T>..., Erase<T>..., Others...>;
+};
+using Write = WriteOf<core::Entities, DropJobFiles, DropMetrics, DropCode, DropUpload,
+                      DropStaleBlocks, AddUsage, PutAsset, DeleteAsset, PutContainer,
+                      DeleteContainer, RenameContainer, PutBlob, DeleteBlob, PutBlock, DropBlocks,
+                      AddAudit, PutDeployment, DeleteDeployment, PutDeploymentOperation,
+                      PutResourceGroup, DeleteResourceGroup, PutSecret, DeleteSecret, Track>::Type;
 using Batch = std::vector<Write>;
 
 struct JobQuery {

@@ -17,7 +17,9 @@ const model::WorkspaceId kWorkspace{"ws"};
 
 class TrackingTest : public StoreFixture {
  protected:
-  TrackingTest() { EXPECT_TRUE(try_commit({PutWorkspace{{.id = kWorkspace, .name = "default"}}})); }
+  TrackingTest() {
+    EXPECT_TRUE(try_commit({Put<model::Workspace>{{.id = kWorkspace, .name = "default"}}}));
+  }
 
   Tracking& tracking() { return store->tracking(); }
   Status change(TrackingChange change) { return try_commit({Track{std::move(change)}}); }
@@ -68,7 +70,7 @@ TEST_F(TrackingTest, AWorkspaceHasTheDefaultExperiment) {
 TEST_F(TrackingTest, EveryJobIsARunThatFollowsIt) {
   model::Job job = job_named("train", "harbour");
   job.tags = {{"team", "north"}};
-  ASSERT_TRUE(try_commit({PutJob{job}}));
+  ASSERT_TRUE(try_commit({Put<model::Job>{job}}));
   auto run = *tracking().logged_run(key("train"));
   ASSERT_TRUE(run);
   EXPECT_EQ(run->run.status, model::RunStatus::Scheduled);
@@ -80,7 +82,7 @@ TEST_F(TrackingTest, EveryJobIsARunThatFollowsIt) {
   job.started_at = WallTime(Duration(2000));
   job.display_name = "a trainer";
   job.tags = {{"stage", "trial"}};
-  ASSERT_TRUE(try_commit({PutJob{job}}));
+  ASSERT_TRUE(try_commit({Put<model::Job>{job}}));
   run = *tracking().logged_run(key("train"));
   EXPECT_EQ(run->run.status, model::RunStatus::Running);
   EXPECT_EQ(run->run.started_at, WallTime(Duration(2000)));
@@ -90,24 +92,24 @@ TEST_F(TrackingTest, EveryJobIsARunThatFollowsIt) {
 
   job.status = model::JobStatus::Failed;
   job.ended_at = WallTime(Duration(3000));
-  ASSERT_TRUE(try_commit({PutJob{job}}));
+  ASSERT_TRUE(try_commit({Put<model::Job>{job}}));
   EXPECT_EQ((*tracking().run(key("train")))->status, model::RunStatus::Failed);
   EXPECT_EQ((*tracking().run(key("train")))->ended_at, WallTime(Duration(3000)));
 
   ASSERT_TRUE(change(LogToRun{.run = key("train"), .metrics = {{.key = "m", .value = 1}}}));
-  ASSERT_TRUE(try_commit({DeleteJob{job.key}}));
+  ASSERT_TRUE(try_commit({Erase<model::Job>{job.key}}));
   EXPECT_FALSE(*tracking().run(key("train")));
   EXPECT_FALSE(*tracking().latest_metric(key("train"), "m"));
 }
 
 TEST_F(TrackingTest, TwoJobsShareAnExperimentAndBringItBackWhenItWasDeleted) {
-  ASSERT_TRUE(
-      try_commit({PutJob{job_named("one", "harbour")}, PutJob{job_named("two", "harbour")}}));
+  ASSERT_TRUE(try_commit({Put<model::Job>{job_named("one", "harbour")},
+                          Put<model::Job>{job_named("two", "harbour")}}));
   const std::string id = (*tracking().experiment_named(kWorkspace, "harbour"))->id;
   EXPECT_EQ((*tracking().run(key("two")))->experiment, id);
   ASSERT_TRUE(change(MarkExperiment{kWorkspace, id, true, {}}));
   EXPECT_TRUE((*tracking().run(key("one")))->is_deleted);
-  ASSERT_TRUE(try_commit({PutJob{job_named("three", "harbour")}}));
+  ASSERT_TRUE(try_commit({Put<model::Job>{job_named("three", "harbour")}}));
   EXPECT_FALSE((*tracking().experiment(kWorkspace, id))->is_deleted);
   EXPECT_FALSE((*tracking().run(key("three")))->is_deleted);
   EXPECT_TRUE((*tracking().run(key("one")))->is_deleted);
@@ -170,7 +172,7 @@ TEST_F(TrackingTest, AParameterOnItsWayToTheDiskIsSeen) {
 
 TEST_F(TrackingTest, ANameOnItsWayToTheDiskIsTaken) {
   store->commit({Track{PutExperiment{{.workspace = kWorkspace, .id = "7", .name = "mine"}}}}, {});
-  store->commit({PutJob{job_named("train", "the job's")}}, {});
+  store->commit({Put<model::Job>{job_named("train", "the job's")}}, {});
   EXPECT_TRUE(*tracking().is_experiment_name_taken(kWorkspace, "mine"));
   EXPECT_TRUE(*tracking().is_experiment_name_taken(kWorkspace, "the job's"));
   EXPECT_FALSE(*tracking().is_experiment_name_taken({"other"}, "mine"));
@@ -306,7 +308,7 @@ TEST_F(TrackingTest, LoggedModelsAreFoundByTheirMetricsOnADataset) {
 TEST_F(TrackingTest, AWorkspaceTakesWhatWasLoggedWithIt) {
   make_run("a", 1, "0", {{"t", "1"}});
   ASSERT_TRUE(change(LogToRun{.run = key("a"), .metrics = {{.key = "m"}}, .params = {{"p", "1"}}}));
-  ASSERT_TRUE(try_commit({DeleteWorkspace{kWorkspace}}));
+  ASSERT_TRUE(try_commit({Erase<model::Workspace>{kWorkspace}}));
   EXPECT_FALSE(*tracking().run(key("a")));
   EXPECT_FALSE(*tracking().experiment(kWorkspace, "0"));
 }

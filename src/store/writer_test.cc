@@ -17,7 +17,7 @@ TEST_F(CommitTest, BatchesThatWaitShareATransaction) {
   constexpr int kBatches = 1000;
   int done = 0;
   for (int sequence = 1; sequence <= kBatches; ++sequence) {
-    store->commit({PutJob{job(sequence, "j" + std::to_string(sequence))}},
+    store->commit({Put<model::Job>{job(sequence, "j" + std::to_string(sequence))}},
                   [&, sequence](const Status& status) {
                     EXPECT_TRUE(status);
                     EXPECT_EQ(++done, sequence);
@@ -33,7 +33,7 @@ TEST_F(CommitTest, SixtyFourClientsAtOnceAllGetTheirAnswer) {
   int next = 64;
   int done = 0;
   const std::function<void(int)> submit = [&](int sequence) {
-    store->commit({PutJob{job(sequence, "j" + std::to_string(sequence))}},
+    store->commit({Put<model::Job>{job(sequence, "j" + std::to_string(sequence))}},
                   [&](const Status& status) {
                     EXPECT_TRUE(status);
                     ++done;
@@ -52,7 +52,7 @@ TEST_F(CommitTest, SixtyFourClientsAtOnceAllGetTheirAnswer) {
 
 TEST_F(CommitTest, AnAnswerMeansThatReadersSeeIt) {
   bool seen = false;
-  store->commit({PutJob{job(1, "j")}}, [&](const Status&) {
+  store->commit({Put<model::Job>{job(1, "j")}}, [&](const Status&) {
     seen = store->job({{"w"}, "j"}).value().has_value();
     loop.stop();
   });
@@ -76,7 +76,7 @@ TEST_F(CommitTest, ReadsByKeySeeWhatIsNotOnDiskYet) {
 }
 
 TEST_F(CommitTest, ARefusedBatchAndAllBehindItLeaveNoTrace) {
-  commit({PutJob{job(1, "j")}});
+  commit({Put<model::Job>{job(1, "j")}});
   const Piece missing{.sha256 = "not an object", .size = 1};
   Blob impossible = blob("x");
   impossible.pieces = {missing};
@@ -90,7 +90,7 @@ TEST_F(CommitTest, ARefusedBatchAndAllBehindItLeaveNoTrace) {
   store->commit({PutBlob{impossible}}, note);
   store->flush();
   store->commit({PutAsset{asset("a", "1")}}, note);
-  store->commit({PutJob{job(2, "k")}}, [&](const Status& status) {
+  store->commit({Put<model::Job>{job(2, "k")}}, [&](const Status& status) {
     note(status);
     loop.stop();
   });
@@ -105,20 +105,20 @@ TEST_F(CommitTest, ARefusedBatchAndAllBehindItLeaveNoTrace) {
   EXPECT_EQ(store->load()->jobs.size(), 1u);
 
   store->resume();
-  commit({PutJob{job(2, "k")}});
+  commit({Put<model::Job>{job(2, "k")}});
   EXPECT_EQ(store->load()->jobs.size(), 2u);
 }
 
 TEST_F(CommitTest, ABatchIsAllOrNothing) {
-  commit({PutJob{job(1, "taken")}});
-  EXPECT_FALSE(try_commit({PutJob{job(2, "first")}, PutJob{job(3, "taken")}}));
+  commit({Put<model::Job>{job(1, "taken")}});
+  EXPECT_FALSE(try_commit({Put<model::Job>{job(2, "first")}, Put<model::Job>{job(3, "taken")}}));
   EXPECT_FALSE(store->job({{"w"}, "first"}).value());
   EXPECT_EQ(store->last_sequence().value(), 1);
 }
 
 TEST_F(CommitTest, StoppingTheStoreFinishesWhatWaits) {
   for (int sequence = 1; sequence <= 100; ++sequence) {
-    store->commit({PutJob{job(sequence, "j" + std::to_string(sequence))}}, {});
+    store->commit({Put<model::Job>{job(sequence, "j" + std::to_string(sequence))}}, {});
   }
   reopen();
   EXPECT_EQ(store->load()->jobs.size(), 100u);
@@ -145,13 +145,13 @@ TEST_F(CommitTest, AFullDiskRefusesAndRecoversWhenThereIsRoom) {
   };
   model::Job large = job(1, "large");
   large.description = std::string(400'000, 'x');
-  const Status refused = commit_to({PutJob{large}});
+  const Status refused = commit_to({Put<model::Job>{large}});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::OutOfSpace);
 
-  EXPECT_FALSE(commit_to({PutJob{job(2, "small")}}));
+  EXPECT_FALSE(commit_to({Put<model::Job>{job(2, "small")}}));
   writer.resume();
-  EXPECT_TRUE(commit_to({PutJob{job(2, "small")}}));
+  EXPECT_TRUE(commit_to({Put<model::Job>{job(2, "small")}}));
 }
 
 }  // namespace

@@ -43,7 +43,11 @@ void SimStore::write_group() {
     while (!waiting_.empty() && !waiting_.front().resumes) {
       if (!failure_) {
         stage_.judge.committed(waiting_.front().batch);
-        disk_.commit(std::move(waiting_.front().batch), [](const Status&) {});
+        disk_.commit(std::move(waiting_.front().batch), [this](const Status& status) {
+          if (status) return;
+          failure_ = status.error();
+          disk_.resume();
+        });
         disk_.complete();
       }
       answered.push_back(std::move(waiting_.front().done));

@@ -4,13 +4,13 @@
 #include <deque>
 #include <memory>
 
-#include "server/plane/fake_store.h"
 #include "sim/stage.h"
+#include "store/fake_store.h"
 
 namespace berth::sim {
 
 /// What is on the disk, and stays there when the server dies.
-using Disk = server::FakeStore;
+using Disk = store::FakeStore;
 
 /// The store of one server process, over a disk that may be slow, full or broken. As the real one
 /// it commits all that waits at once, answers later and in order, and after a failure refuses

@@ -8,7 +8,7 @@
 
 #include "server/plane/control_plane.h"
 #include "server/plane/fake_effects.h"
-#include "server/plane/fake_store.h"
+#include "store/fake_store.h"
 
 namespace berth::sim {
 namespace {
@@ -146,7 +146,7 @@ class History {
  private:
   Kind kind_;
   SimClock clock_;
-  server::FakeStore store_;
+  store::FakeStore store_;
   server::NoEffects effects_;
   ControlPlane plane_{store_, effects_, clock_, {.settings = {.sizes = model::built_in_sizes()}}};
   model::WorkspaceId workspace_;

@@ -61,10 +61,14 @@ std::vector<std::string> Judge::unfinished() const {
 
 void Judge::committed(const store::Batch& batch) {
   for (const store::Write& write : batch) {
-    if (const auto* job = std::get_if<store::PutJob>(&write)) put(job->job);
-    if (const auto* job = std::get_if<store::DeleteJob>(&write)) deleted(job->job);
-    if (const auto* node = std::get_if<store::PutNode>(&write)) nodes_.insert(node->node.id);
-    if (const auto* node = std::get_if<store::DeleteNode>(&write)) nodes_.erase(node->node);
+    if (const auto* job = std::get_if<store::Put<model::Job>>(&write)) put(job->value);
+    if (const auto* job = std::get_if<store::Erase<model::Job>>(&write)) deleted(job->key);
+    if (const auto* node = std::get_if<store::Put<model::Node>>(&write)) {
+      nodes_.insert(node->value.id);
+    }
+    if (const auto* node = std::get_if<store::Erase<model::Node>>(&write)) {
+      nodes_.erase(node->key);
+    }
   }
 }
 

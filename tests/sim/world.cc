@@ -25,7 +25,7 @@ World::World(std::uint64_t seed, Outside& outside, Bug bug)
       network_(stage_),
       cloud_(stage_, network_, behaviours_),
       users_(stage_, behaviours_, [this] { return server_.get(); }) {
-  disk_.workspaces[{"w"}] = {.id = {"w"}, .name = model::kDefaultWorkspace};
+  disk_.all<model::Workspace>()[{"w"}] = {.id = {"w"}, .name = model::kDefaultWorkspace};
   start_server();
   users_.set_up();
 }

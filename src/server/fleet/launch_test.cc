@@ -6,7 +6,7 @@
 #include "server/keys/secrets.h"
 #include "server/plane/control_plane.h"
 #include "server/plane/fake_effects.h"
-#include "server/plane/fake_store.h"
+#include "store/fake_store.h"
 
 namespace berth::server {
 namespace {
@@ -51,7 +51,7 @@ class LaunchTest : public testing::Test {
   }
 
   SimClock clock;
-  FakeStore store;
+  store::FakeStore store;
   NoEffects effects;
   ControlPlane plane{store, effects, clock, {}};
   Signer signer{"key"};

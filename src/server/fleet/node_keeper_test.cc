@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "server/plane/fake_store.h"
+#include "store/fake_store.h"
 #include "target/fake/fake_provider.h"
 
 namespace berth::server {
@@ -83,7 +83,7 @@ class NodeKeeperTest : public testing::Test {
   JobStatus status(const std::string& name) { return plane.job({workspace, name})->status; }
 
   SimClock clock;
-  FakeStore store;
+  store::FakeStore store;
   NodeEffects effects;
   std::shared_ptr<target::fake::FakeNodes> nodes = std::make_shared<target::fake::FakeNodes>();
   Providers providers{

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "server/plane/fake_store.h"
+#include "store/fake_store.h"
 
 namespace berth::server {
 namespace {
@@ -33,7 +33,7 @@ class SecretsTest : public testing::Test {
     return opened ? opened->at("HF_TOKEN") : "refused: " + opened.error().message;
   }
 
-  FakeStore store;
+  store::FakeStore store;
   Signer signer{"key"};
   model::Job job;
 };

@@ -97,16 +97,9 @@ void ControlPlane::apply(const core::Event& event) {
   const std::vector<NodeId> held_before = nodes_concerned(state_, event);
   core::Touched touched = core::apply_event(state_, event);
   for (const NodeId& node : held_before) note_idleness(node);
-  for (const NodeId& node : touched.nodes) note_idleness(node);
+  for (const NodeId& node : touched.of<Node>()) note_idleness(node);
   core::Touched& all = turn().touched;
-  all.workspaces.merge(touched.workspaces);
-  all.sites.merge(touched.sites);
-  all.computes.merge(touched.computes);
-  all.jobs.merge(touched.jobs);
-  all.nodes.merge(touched.nodes);
-  all.users.merge(touched.users);
-  all.tokens.merge(touched.tokens);
-  all.assignments.merge(touched.assignments);
+  core::for_each_entity([&]<typename T>() { all.of<T>().merge(touched.of<T>()); });
   for (model::Usage& usage : touched.usage) {
     turn().batch.push_back(store::AddUsage{std::move(usage)});
   }
@@ -123,15 +116,16 @@ void ControlPlane::note_idleness(const NodeId& node) {
   }
 }
 
-/// Rows of everything touched, as it is now; what is gone from the state is deleted.
-template <typename Put, typename Delete, typename Keys, typename Map>
-static void add_rows(const Keys& keys, const Map& map, store::Batch& batch) {
-  for (const auto& key : keys) {
-    const auto found = map.find(key);
-    if (found == map.end()) {
-      batch.push_back(Delete{key});
+/// Rows of everything touched, as it is now; what is gone from the state is erased.
+template <typename T>
+static void add_rows(const core::Touched& touched, const State& state, store::Batch& batch) {
+  const auto& all = core::Entity<T>::map(state);
+  for (const auto& key : touched.of<T>()) {
+    const auto found = all.find(key);
+    if (found == all.end()) {
+      batch.push_back(store::Erase<T>{key});
     } else {
-      batch.push_back(Put{found->second});
+      batch.push_back(store::Put<T>{found->second});
     }
   }
 }
@@ -149,17 +143,8 @@ void ControlPlane::flush() {
   }
   const core::Touched& touched = going->touched;
   store::Batch& batch = going->batch;
-  add_rows<store::PutWorkspace, store::DeleteWorkspace>(touched.workspaces, state_.workspaces,
-                                                        batch);
-  add_rows<store::PutSite, store::DeleteSite>(touched.sites, state_.sites, batch);
-  add_rows<store::PutCompute, store::DeleteCompute>(touched.computes, state_.computes, batch);
-  add_rows<store::PutJob, store::DeleteJob>(touched.jobs, state_.jobs, batch);
-  add_rows<store::PutNode, store::DeleteNode>(touched.nodes, state_.nodes, batch);
-  add_rows<store::PutUser, store::DeleteUser>(touched.users, state_.access.users, batch);
-  add_rows<store::PutToken, store::DeleteToken>(touched.tokens, state_.access.tokens, batch);
-  add_rows<store::PutRoleAssignment, store::DeleteRoleAssignment>(touched.assignments,
-                                                                  state_.access.assignments, batch);
-  for (const JobKey& key : touched.jobs) {
+  core::for_each_entity([&]<typename T>() { add_rows<T>(touched, state_, batch); });
+  for (const JobKey& key : touched.of<model::Job>()) {
     const auto found = state_.jobs.find(key);
     if (found != state_.jobs.end() && model::is_terminal(found->second.status)) {
       going->ended.insert(key);
@@ -196,10 +181,11 @@ void ControlPlane::settle_deletions(const Turn& turn) {
 
 void ControlPlane::act(const Turn& turn) {
   for (const auto& effect : turn.effects) effect();
-  for (const JobKey& key : turn.touched.jobs) effects_.job_changed(key);
+  for (const JobKey& key : turn.touched.of<model::Job>()) effects_.job_changed(key);
   const core::Touched& touched = turn.touched;
-  const bool changes_access =
-      !touched.users.empty() || !touched.tokens.empty() || !touched.assignments.empty();
+  const bool changes_access = !touched.of<model::User>().empty() ||
+                              !touched.of<model::Token>().empty() ||
+                              !touched.of<model::RoleAssignment>().empty();
   if (changes_access && options_.on_access_changed) options_.on_access_changed();
 }
 
@@ -218,12 +204,9 @@ void ControlPlane::reload() {
   deleting_.clear();
   state_ = std::move(*loaded);
   state_.settings = options_.settings;
-  for (auto& [id, node] : state_.nodes) {
-    if (node.status == NodeStatus::Ready) node.status = NodeStatus::Detached;
-    // Nobody who is not connected can be called back.
-    if (node.status == NodeStatus::Leaving) node.is_dismissed = true;
-  }
   core::rebuild_indexes(state_);
+  // Nobody is connected yet. It is not recorded: every load finds the same out again.
+  for (const auto& [id, node] : state_.nodes) core::apply_event(state_, core::NodeDetached{id});
   idle_since_.clear();
   leaving_since_.clear();
   store_.resume();

@@ -5,7 +5,7 @@
 #include "server/assets/log_blob.h"
 #include "server/fleet/log_store.h"
 #include "server/plane/control_plane.h"
-#include "server/plane/fake_store.h"
+#include "store/fake_store.h"
 
 namespace berth::server {
 namespace {
@@ -91,7 +91,7 @@ class ClusterPlaneTest : public testing::Test {
   }
 
   SimClock clock;
-  FakeStore store;
+  store::FakeStore store;
   Diary world;
   ControlPlane plane{store, world, clock, {.settings = {.sizes = model::built_in_sizes()}}};
   model::WorkspaceId workspace;

@@ -114,7 +114,9 @@ Result<Job> ControlPlane::job(const JobKey& key) const {
 }
 
 Result<Job> ControlPlane::recorded_job(const JobKey& key) const {
-  const auto touches = [&](const auto& turn) { return turn && turn->touched.jobs.contains(key); };
+  const auto touches = [&](const std::shared_ptr<Turn>& turn) {
+    return turn && turn->touched.of<Job>().contains(key);
+  };
   const bool is_changing = failure_ || deleting_.contains(key) || touches(turn_) ||
                            std::ranges::any_of(in_flight_, touches);
   if (!is_changing) return job(key);
@@ -213,7 +215,7 @@ void ControlPlane::relabel(const Job& job, const core::JobRelabelled& labels) {
                        labels.description == job.description && labels.tags == job.tags &&
                        labels.properties == job.properties && labels.is_archived == job.is_archived;
   if (is_same) return;
-  state_.jobs.emplace(job.key, job);
+  apply(core::JobBroughtBack{job});
   apply(labels);
   flush();
 }
@@ -287,7 +289,7 @@ Status ControlPlane::delete_job(const JobKey& key) {
     return fail(Code::Unavailable,
                 fmt::format("the end of job '{}' is being recorded; try again", key.name));
   }
-  turn().batch.push_back(store::DeleteJob{key});
+  turn().batch.push_back(store::Erase<model::Job>{key});
   turn().deleted.push_back(key);
   deleting_.insert(key);
   going_.erase(key);

@@ -221,11 +221,11 @@ void ControlPlane::job_ended(const NodeId& node, const Held& attempt, model::Out
                        .node = node,
                        .outcome = std::move(outcome),
                        .at = clock_.now().wall});
-  Job& job = state_.jobs.at(attempt.job);
+  const Job& job = state_.jobs.at(attempt.job);
   if (job.status == JobStatus::Completed) {
-    for (store::Write& row : register_outputs(store_, job, clock_.now().wall)) {
-      more.push_back(std::move(row));
-    }
+    RegisteredOutputs registered = register_outputs(store_, job, clock_.now().wall);
+    for (store::Write& row : registered.rows) more.push_back(std::move(row));
+    apply(core::JobWarned{attempt.job, std::move(registered.warnings)});
   }
   if (job.status == JobStatus::Queued) keep_apart(more, job, attempt.attempt);
   for (store::Write& row : more) turn().batch.push_back(std::move(row));

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "server/plane/fake_effects.h"
-#include "server/plane/fake_store.h"
+#include "store/fake_store.h"
 
 namespace berth::server {
 namespace {
@@ -73,7 +73,7 @@ class ControlPlaneTest : public testing::Test {
   JobStatus status(const std::string& name) { return plane.job({workspace, name})->status; }
 
   SimClock clock;
-  FakeStore store;
+  store::FakeStore store;
   Recorder world;
   ControlPlane plane{store, world, clock, {.settings = {.local_slots = 2}, .node_idle = 60s}};
   model::WorkspaceId workspace;
@@ -156,7 +156,7 @@ TEST_F(ControlPlaneTest, ALaunchIsNotMadeForAnAttemptThatIsNotOnDisk) {
 
 TEST(ControlPlaneStart, WhatAFullDiskKeptFromBeingMadeIsMadeLater) {
   SimClock clock;
-  FakeStore store;
+  store::FakeStore store;
   NoEffects effects;
   ControlPlane plane(store, effects, clock, {});
   ASSERT_TRUE(plane.start());
@@ -166,7 +166,7 @@ TEST(ControlPlaneStart, WhatAFullDiskKeptFromBeingMadeIsMadeLater) {
   plane.tick();
   store.complete();
   EXPECT_TRUE(plane.state().sites.contains("local"));
-  EXPECT_EQ(store.workspaces.size(), 1u);
+  EXPECT_EQ(store.all<model::Workspace>().size(), 1u);
 }
 
 TEST_F(ControlPlaneTest, NothingIsAcknowledgedOnTopOfAFailedCommit) {

@@ -152,7 +152,7 @@ TEST_F(StorageKeeperTest, AFileInTheStateDirectoryHoldsSweeps) {
 }
 
 TEST_F(StorageKeeperTest, AJobWithVeryManyFilesGoesInParts) {
-  store::Batch batch = {store::PutJob{over(1, "train", 1)}};
+  store::Batch batch = {store::Put<model::Job>{over(1, "train", 1)}};
   const store::Piece piece = object("same");
   for (int i = 0; i < 1700; ++i) {
     batch.push_back(store::PutBlob{
@@ -187,7 +187,7 @@ TEST_F(StorageKeeperTest, WhatIsNotThereOrNotOverIsRefused) {
 }
 
 TEST_F(StorageKeeperTest, WhileItsDeletionIsOnItsWayAJobIsGone) {
-  commit({store::PutJob{over(1, "train", 1)}});
+  commit({store::Put<model::Job>{over(1, "train", 1)}});
   ASSERT_TRUE(plane.delete_job({workspace, "train"}));
   EXPECT_FALSE(exists("train"));
   EXPECT_FALSE(plane.rename_job({workspace, "train"}, "another"));
@@ -198,8 +198,9 @@ TEST_F(StorageKeeperTest, WhileItsDeletionIsOnItsWayAJobIsGone) {
 TEST_F(StorageKeeperTest, RulesDeleteWhatIsDueAndTheSweepFollows) {
   model::Job kept = over(3, "kept", 100);
   kept.tags[model::kKeepTag] = "yes";
-  commit({store::PutJob{over(1, "old", 100)}, store::PutJob{over(2, "young", 1)},
-          store::PutJob{kept}, blob("ExperimentRun/dcid.old/user_logs/std_log.txt", "of old"),
+  commit({store::Put<model::Job>{over(1, "old", 100)}, store::Put<model::Job>{over(2, "young", 1)},
+          store::Put<model::Job>{kept},
+          blob("ExperimentRun/dcid.old/user_logs/std_log.txt", "of old"),
           blob("ExperimentRun/dcid.young/user_logs/std_log.txt", "of young"),
           blob("ExperimentRun/dcid.kept/user_logs/std_log.txt", "of kept")});
   keeper.tick();

@@ -21,9 +21,11 @@ class AccessRows : public StoreFixture {
 };
 
 TEST_F(AccessRows, UsersTokensAndRolesComeBack) {
-  commit({PutUser{{.id = {"u"}, .name = "ana"}},
-          PutToken{{.id = {"t"}, .user = {"u"}, .hash = "h", .expires_at = WallTime(Duration(7))}},
-          PutRoleAssignment{{.id = {"r"}, .user = {"u"}, .role = "x", .workspace = {"w"}}}});
+  commit(
+      {Put<model::User>{{.id = {"u"}, .name = "ana"}},
+       Put<model::Token>{
+           {.id = {"t"}, .user = {"u"}, .hash = "h", .expires_at = WallTime(Duration(7))}},
+       Put<model::RoleAssignment>{{.id = {"r"}, .user = {"u"}, .role = "x", .workspace = {"w"}}}});
   reopen();
   const core::Access access = store->load()->access;
   EXPECT_EQ(access.users.at({"u"}).name, "ana");
@@ -31,7 +33,8 @@ TEST_F(AccessRows, UsersTokensAndRolesComeBack) {
   EXPECT_EQ(access.tokens.at({"t"}).expires_at, WallTime(Duration(7)));
   EXPECT_EQ(access.assignments.at({"r"}).workspace.text, "w");
 
-  commit({DeleteUser{{"u"}}, DeleteToken{{"t"}}, DeleteRoleAssignment{{"r"}}});
+  commit(
+      {Erase<model::User>{{"u"}}, Erase<model::Token>{{"t"}}, Erase<model::RoleAssignment>{{"r"}}});
   const core::Access left = store->load()->access;
   EXPECT_TRUE(left.users.empty() && left.tokens.empty() && left.assignments.empty());
 }
@@ -61,7 +64,7 @@ TEST_F(AccessRows, AFailedCommitTakesNoPlaceInTheChain) {
   ASSERT_TRUE(
       tamper("CREATE TRIGGER full BEFORE INSERT ON users BEGIN "
              "SELECT RAISE(ABORT, 'no'); END"));
-  EXPECT_FALSE(try_commit({AddAudit{{.who = "bo"}}, PutUser{{.id = {"u"}}}}));
+  EXPECT_FALSE(try_commit({AddAudit{{.who = "bo"}}, Put<model::User>{{.id = {"u"}}}}));
   store->resume();
   record("cy");
 

@@ -1,56 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Users, tokens, roles, and the audit log.
-#include "store/access_rows.h"
-
+// The audit log.
 #include "store/documents.h"
 #include "store/rows.h"
 #include "store/sqlite_store.h"
 
 namespace berth::store {
-
-Result<core::Access> load_access(Database& reader) {
-  core::Access access;
-  for (auto& user : TRY(read_documents<model::User>(TRY(reader.query("SELECT doc FROM users"))))) {
-    access.users.emplace(user.id, std::move(user));
-  }
-  for (auto& token :
-       TRY(read_documents<model::Token>(TRY(reader.query("SELECT doc FROM tokens"))))) {
-    access.tokens.emplace(token.id, std::move(token));
-  }
-  for (auto& assignment : TRY(read_documents<model::RoleAssignment>(
-           TRY(reader.query("SELECT doc FROM role_assignments"))))) {
-    access.assignments.emplace(assignment.id, std::move(assignment));
-  }
-  return access;
-}
-
-Status RowWriter::put(const PutUser& write) {
-  return database_.run("INSERT OR REPLACE INTO users (id, doc) VALUES (?, ?)",
-                       {write.user.id.text, document(write.user)});
-}
-
-Status RowWriter::put(const DeleteUser& write) {
-  TRY(database_.run("DELETE FROM secrets WHERE owner = ?", {write.user.text}));
-  return database_.run("DELETE FROM users WHERE id = ?", {write.user.text});
-}
-
-Status RowWriter::put(const PutToken& write) {
-  return database_.run("INSERT OR REPLACE INTO tokens (id, doc) VALUES (?, ?)",
-                       {write.token.id.text, document(write.token)});
-}
-
-Status RowWriter::put(const DeleteToken& write) {
-  return database_.run("DELETE FROM tokens WHERE id = ?", {write.token.text});
-}
-
-Status RowWriter::put(const PutRoleAssignment& write) {
-  return database_.run("INSERT OR REPLACE INTO role_assignments (id, doc) VALUES (?, ?)",
-                       {write.assignment.id.text, document(write.assignment)});
-}
-
-Status RowWriter::put(const DeleteRoleAssignment& write) {
-  return database_.run("DELETE FROM role_assignments WHERE id = ?", {write.assignment.text});
-}
 
 namespace {
 
