@@ -62,7 +62,7 @@ TEST_F(AccessRows, LinesOfTheAuditLogAreNumberedAndChained) {
 TEST_F(AccessRows, AFailedCommitTakesNoPlaceInTheChain) {
   record("ana");
   ASSERT_TRUE(
-      tamper("CREATE TRIGGER full BEFORE INSERT ON users BEGIN "
+      tamper("CREATE TRIGGER full BEFORE INSERT ON documents BEGIN "
              "SELECT RAISE(ABORT, 'no'); END"));
   EXPECT_FALSE(try_commit({AddAudit{{.who = "bo"}}, Put<model::User>{{.id = {"u"}}}}));
   store->resume();
