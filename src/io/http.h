@@ -14,6 +14,8 @@
 
 namespace berth::io {
 
+struct BodyPipe;
+
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
 /// The value of the first header of that name, ignoring case; empty when there is none.
@@ -62,6 +64,7 @@ struct Reply {
   std::string body{};
   std::vector<FileRange> files{};              ///< Instead of `body`: sent one after the other.
   std::optional<std::uint64_t> head_length{};  ///< Content-Length to claim in an answer to HEAD.
+  std::shared_ptr<BodyPipe> stream{};          ///< Instead of `body`: see io/reply_stream.h.
 };
 
 }  // namespace berth::io

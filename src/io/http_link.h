@@ -23,6 +23,8 @@ class HttpLink final : public Connection {
   bool is_cut() const { return cut_; }
   /// What else cut() has to undo, for a session that waits for something other than its socket.
   void when_cut(std::function<void()> undo) { undo_ = std::move(undo); }
+  /// What a draining server asks of a session that may go on for ever. Called once.
+  void when_draining(std::function<void()> finish) { finish_ = std::move(finish); }
 
   /// The first time it only ends the pending operation, so that the session can say why it closes.
   void expire() override {
@@ -32,7 +34,8 @@ class HttpLink final : public Connection {
   }
   bool is_idle() const override { return idle_; }
   void finish_soon() override {
-    if (idle_) cut();
+    if (idle_) return cut();
+    if (const auto finish = std::exchange(finish_, nullptr)) finish();
   }
   void cut() override {
     cut_ = true;
@@ -49,6 +52,7 @@ class HttpLink final : public Connection {
 
   TcpSocket* socket_;
   std::function<void()> undo_{};
+  std::function<void()> finish_{};
   bool idle_ = true;
   bool expired_ = false;
   bool cut_ = false;

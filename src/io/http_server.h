@@ -12,6 +12,7 @@
 #include "io/http.h"
 #include "io/loop.h"
 #include "io/offload.h"
+#include "io/relay.h"
 #include "io/tls.h"
 #include "io/websocket.h"
 
@@ -46,7 +47,21 @@ struct Upgrade {
   std::function<void(std::shared_ptr<WebSocket>)> accept;
   Caller caller{};
 };
-using Admission = std::variant<ReadBody, SpoolBody, Refuse, Upgrade>;
+/// Pass it on. The body is not read here.
+struct Relay {
+  RelayPlan plan{};
+  std::function<bool()> is_still_allowed{};
+  Caller caller{};
+};
+/// Upgrade to `protocol`, by which this connection changes its direction: the client becomes a
+/// server that requests are relayed to. Answered 400 when the client does not ask for that
+/// protocol.
+struct Park {
+  std::shared_ptr<Upstream> into{};  ///< Made with Upstream::of_parked.
+  std::string protocol{};
+  Caller caller{};
+};
+using Admission = std::variant<ReadBody, SpoolBody, Refuse, Upgrade, Relay, Park>;
 
 /// The application behind the server. Called on the loop's thread only.
 class HttpHandler {
@@ -83,7 +98,8 @@ struct HttpServerOptions {
 ///
 /// Keep-alive and pipelining; Expect: 100-continue; chunked and sized bodies; files are sent from
 /// disk in pieces; spooling is written, hashed and synced off the loop, so that a slow disk or a
-/// slow peer never holds the loop up. Plain HTTP is refused unless both ends are loopback.
+/// slow peer never holds the loop up. Requests can be relayed (io/relay.h), replies made while they
+/// are sent (io/reply_stream.h). Plain HTTP is refused unless both ends are loopback.
 class HttpServer {
  public:
   HttpServer(Loop& loop, Offload& disk, HttpHandler& handler, HttpServerOptions options,

@@ -19,6 +19,7 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "io/http_server.h"
+#include "io/reply_stream.h"
 #include "io/temporary_directory.h"
 
 namespace berth::io {
@@ -33,6 +34,7 @@ bool comes(const std::future<T>& future) {
 class PathHandler final : public HttpHandler {
  public:
   Admission admit(const RequestHead& head) override {
+    if (on_admit) return on_admit(head);
     Caller caller{.name = std::string(header(head.headers, "X-Caller")),
                   .only_reads = head.method == "GET"};
     if (head.path == "/refused") return Refuse{{.status = 401, .body = "no"}};
@@ -48,6 +50,7 @@ class PathHandler final : public HttpHandler {
     const std::string& path = request.head.path;
     if (path == "/later") return waiting.push_back(std::move(respond));
     if (path == "/dropped") return;
+    if (path == "/stream") return respond({.content_type = "text/plain", .stream = on_stream()});
     if (path == "/bad") (void)std::string().at(1);
     respond(reply_to(request));
   }
@@ -80,6 +83,8 @@ class PathHandler final : public HttpHandler {
   Headers headers{};
   std::optional<std::uint64_t> head_length{};
   std::function<void(std::shared_ptr<WebSocket>)> on_socket{};
+  std::function<Admission(const RequestHead&)> on_admit{};
+  std::function<std::shared_ptr<BodyPipe>()> on_stream{};
   std::size_t large = 0;
   int requests = 0;
 };

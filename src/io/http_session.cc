@@ -4,33 +4,28 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <boost/asio/buffer.hpp>
-#include <boost/beast/http/empty_body.hpp>
-#include <boost/beast/http/message.hpp>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "base/caught.h"
 #include "base/log.h"
+#include "io/body_pipe.h"
 #include "io/body_spool.h"
+#include "io/client_end.h"
 #include "io/delivery.h"
 #include "io/file_pieces.h"
-#include "io/http_link.h"
-#include "io/input_buffer.h"
+#include "io/http_upgrade.h"
 #include "io/peer.h"
+#include "io/relay_exchange.h"
+#include "io/reply_stream.h"
 #include "io/request_parser.h"
-#include "io/websocket_stream.h"
 
 namespace berth::io {
 namespace {
 
-using boost::system::error_code;
-namespace beast = boost::beast;
-
 constexpr std::size_t kHeadBufferBytes = 8 * 1024;
-constexpr std::size_t kBodyBufferBytes = 64 * 1024;
 constexpr std::size_t kSpoolPieceBytes = 256 * 1024;
 /// Bodies up to this size are sent in one buffer with the head: one TLS record, one segment.
 constexpr std::size_t kMergedBodyBytes = 16 * 1024;
@@ -38,25 +33,8 @@ constexpr auto kLinger = std::chrono::seconds(5);
 /// One piece that is written, and the next that is read meanwhile.
 constexpr std::size_t kFileBytesAhead = 512 * 1024;
 constexpr std::size_t kLingerBytes = 64u << 20;
-
-/// Keeps an accepted WebSocket in the server's table, so that draining closes it too.
-class WebSocketLink final : public Connection {
- public:
-  WebSocketLink(ConnectionTable& table, std::function<void(bool)> end)
-      : Connection(table), end_(std::move(end)) {}
-
-  void expire() override {}
-  void finish_soon() override { end_(false); }
-  void cut() override { end_(true); }
-
- private:
-  std::function<void(bool at_once)> end_;
-};
-
-struct WebSocketCompanion {
-  std::shared_ptr<SessionContext> context;  // First: the link's last act is to leave its table.
-  WebSocketLink link;
-};
+/// One buffer in each direction.
+constexpr std::size_t kRelayBytes = 2 * kBodyBufferBytes;
 
 /// The caller holds too much already. Azure's clients and MLflow's try again by themselves; those
 /// that move files know only the 503 of Azure's stores.
@@ -70,14 +48,20 @@ Reply come_again(bool moves_file) {
   return reply;
 }
 
+/// Of memory, while the reply is being sent.
+std::size_t bytes_held_by(const Reply& reply) {
+  if (reply.stream) return BodyWriter::kRoom;
+  return reply.files.empty() ? reply.body.size() : kFileBytesAhead;
+}
+
 /// One connection's requests, one after the other. Member coroutines that return bool say whether
 /// the connection goes on.
-template <typename Stream>
 class Session {
  public:
-  Session(std::shared_ptr<SessionContext> context, Stream& stream, HttpLink& link, std::string peer)
+  Session(std::shared_ptr<SessionContext> context, StreamView stream, HttpLink& link,
+          std::string peer)
       : context_(std::move(context)),
-        stream_(stream),
+        client_{.stream = stream, .link = link, .limits = context_->options.limits},
         link_(link),
         peer_(std::move(peer)),
         held_(context_->held) {}
@@ -86,8 +70,6 @@ class Session {
   Awaitable<void> refuse_plain();
 
  private:
-  static constexpr bool kIsTls = std::is_same_v<Stream, TlsSocket>;
-
   const HttpLimits& limits() const { return context_->options.limits; }
 
   Awaitable<bool> serve_one();
@@ -103,42 +85,38 @@ class Session {
   Awaitable<bool> write_reply(Reply reply);
   Awaitable<bool> write_files(Reply reply);
   Awaitable<bool> answer_unread(Reply reply);
-  Awaitable<void> upgrade(const Upgrade& upgrade);
-  Awaitable<bool> read_some(std::size_t capacity);
-  Awaitable<bool> write_all(std::string_view first, std::string_view second);
+  Awaitable<bool> write_stream(Reply reply);
+  Awaitable<bool> relay(const Relay& relay);
+  Awaitable<void> change_protocol(const Admission& admission);
   Awaitable<void> part();
   std::string head_of(const Reply& reply);
 
   std::shared_ptr<SessionContext> context_;
-  Stream& stream_;
+  ClientEnd client_;
   HttpLink& link_;
   std::string peer_;
   HeldBytes::Part held_;
   bool only_reads_ = false;  ///< The caller: see Caller.
-  InputBuffer input_{};
   std::optional<RequestParser> parser_{};
   ReplyFraming framing_{};
   bool is_first_ = true;
   bool has_unread_input_ = false;
 };
 
-template <typename Stream>
-Awaitable<void> Session<Stream>::run() {
+Awaitable<void> Session::run() {
   bool goes_on = true;
   while (goes_on) goes_on = co_await serve_one();
   if (!link_.is_cut()) co_await part();
 }
 
-template <typename Stream>
-Awaitable<void> Session<Stream>::refuse_plain() {
+Awaitable<void> Session::refuse_plain() {
   framing_.keep_alive = false;
   co_await answer_unread(
       error_reply(400, "HttpsRequired", "this address takes only HTTPS: write https:// instead"));
   co_await part();
 }
 
-template <typename Stream>
-Awaitable<bool> Session<Stream>::serve_one() {
+Awaitable<bool> Session::serve_one() {
   parser_.emplace(limits().header_bytes);
   framing_ = {};
   link_.set_guard(nullptr);
@@ -153,8 +131,8 @@ Awaitable<bool> Session<Stream>::serve_one() {
     if (parser_->is_done()) co_return co_await write_reply(std::move(refuse->reply));
     co_return co_await answer_unread(std::move(refuse->reply));
   }
-  if (const Upgrade* wanted = std::get_if<Upgrade>(&admission)) {
-    co_await upgrade(*wanted);
+  if (std::holds_alternative<Upgrade>(admission) || std::holds_alternative<Park>(admission)) {
+    co_await change_protocol(admission);
     co_return false;
   }
   link_.set_guard(std::visit(
@@ -165,6 +143,7 @@ Awaitable<bool> Session<Stream>::serve_one() {
         return {};
       },
       admission));
+  if (const Relay* wanted = std::get_if<Relay>(&admission)) co_return co_await relay(*wanted);
   Request request;
   if (!co_await read_body(admission, request)) co_return false;
   request.head = std::move(parser_->head());
@@ -172,13 +151,12 @@ Awaitable<bool> Session<Stream>::serve_one() {
     co_return co_await write_reply(come_again(false));
   }
   Reply reply = co_await ask_handler(std::move(request));
-  const bool fits = held_.set(reply.files.empty() ? reply.body.size() : kFileBytesAhead);
+  const bool fits = held_.set(bytes_held_by(reply));
   if (!fits && only_reads_) reply = come_again(!reply.files.empty());
   co_return co_await write_reply(std::move(reply));
 }
 
-template <typename Stream>
-Admission Session<Stream>::admit() {
+Admission Session::admit() {
   std::optional<Admission> admission;
   const auto what = [&] { return fmt::format("the request of {}", peer_); };
   const Status done = caught(what, [&] { admission = context_->handler.admit(parser_->head()); });
@@ -187,8 +165,7 @@ Admission Session<Stream>::admit() {
 }
 
 /// Whose the connection is from now on, and on whose account its bytes are.
-template <typename Stream>
-void Session<Stream>::note_caller(const Admission& admission) {
+void Session::note_caller(const Admission& admission) {
   const Caller& caller =
       std::visit([](const auto& admitted) -> const Caller& { return admitted.caller; }, admission);
   if (!caller.name.empty()) link_.set_caller(caller.name);
@@ -197,10 +174,9 @@ void Session<Stream>::note_caller(const Admission& admission) {
 }
 
 /// False when the connection ends, with or without an answer.
-template <typename Stream>
-Awaitable<bool> Session<Stream>::read_head() {
-  input_.shrink(kHeadBufferBytes);
-  bool waits = input_.empty();
+Awaitable<bool> Session::read_head() {
+  client_.input.shrink(kHeadBufferBytes);
+  bool waits = client_.input.empty();
   link_.set_idle(waits);
   link_.set_deadline(!waits || is_first_ ? limits().head_timeout : limits().idle_timeout);
   is_first_ = false;
@@ -211,7 +187,7 @@ Awaitable<bool> Session<Stream>::read_head() {
       co_return co_await answer_unread(error_reply(bad.status, bad.code, bad.message));
     }
     const std::size_t more = parser_->got_some() ? limits().header_bytes : 0;
-    if (!co_await read_some(kHeadBufferBytes + more)) {
+    if (!co_await client_.read_some(kHeadBufferBytes + more)) {
       if (!link_.has_expired() || !parser_->got_some()) co_return false;
       co_return co_await answer_unread(
           error_reply(408, "RequestTimeout", "the request's head took too long to arrive"));
@@ -225,28 +201,26 @@ Awaitable<bool> Session<Stream>::read_head() {
 }
 
 /// True when the head is complete and good.
-template <typename Stream>
-bool Session<Stream>::parse_head() {
+bool Session::parse_head() {
   // RFC 9112, 2.2: be lenient about empty lines before a request.
-  while (!parser_->got_some() && !input_.empty() &&
-         (input_.data().front() == '\r' || input_.data().front() == '\n')) {
-    input_.consume(1);
+  while (!parser_->got_some() && !client_.input.empty() &&
+         (client_.input.data().front() == '\r' || client_.input.data().front() == '\n')) {
+    client_.input.consume(1);
   }
-  if (!input_.empty()) input_.consume(parser_->feed(input_.data()));
+  if (!client_.input.empty()) client_.input.consume(parser_->feed(client_.input.data()));
   return !parser_->failure() && parser_->is_header_done();
 }
 
-template <typename Stream>
-void Session<Stream>::take_head() {
+void Session::take_head() {
   RequestHead& head = parser_->head();
-  head.is_tls = kIsTls;
+  head.is_tls = (client_.stream.tls() != nullptr);
   head.peer = peer_;
   framing_.answers_head = head.method == "HEAD";
-  framing_.keep_alive = parser_->is_http11() && parser_->keep_alive();
+  framing_.is_http11 = parser_->is_http11();
+  framing_.keep_alive = framing_.is_http11 && parser_->keep_alive();
 }
 
-template <typename Stream>
-Awaitable<bool> Session<Stream>::read_body(const Admission& admission, Request& request) {
+Awaitable<bool> Session::read_body(const Admission& admission, Request& request) {
   const SpoolBody* spool = std::get_if<SpoolBody>(&admission);
   const std::uint64_t limit = spool != nullptr ? spool->limit : std::get<ReadBody>(admission).limit;
   if (const auto length = parser_->content_length(); length && *length > limit) {
@@ -254,8 +228,8 @@ Awaitable<bool> Session<Stream>::read_body(const Admission& admission, Request& 
         error_reply(413, "RequestEntityTooLarge",
                     fmt::format("the body is larger than the {} bytes allowed here", limit)));
   }
-  if (parser_->wants_continue() && !parser_->is_done() && input_.empty() &&
-      !co_await write_all("HTTP/1.1 100 Continue\r\n\r\n", {})) {
+  if (parser_->wants_continue() && !parser_->is_done() && client_.input.empty() &&
+      !co_await client_.write_all("HTTP/1.1 100 Continue\r\n\r\n", {})) {
     co_return false;
   }
   if (spool != nullptr) co_return co_await spool_body(*spool, request);
@@ -263,8 +237,7 @@ Awaitable<bool> Session<Stream>::read_body(const Admission& admission, Request& 
   co_return co_await read_piece(request.body, static_cast<std::size_t>(-1), limit);
 }
 
-template <typename Stream>
-Awaitable<bool> Session<Stream>::spool_body(const SpoolBody& wanted, Request& request) {
+Awaitable<bool> Session::spool_body(const SpoolBody& wanted, Request& request) {
   BodySpool spool(context_->disk, context_->options.spool_directory, wanted.with_md5);
   std::string piece;
   while (!parser_->is_done()) {
@@ -282,12 +255,10 @@ Awaitable<bool> Session<Stream>::spool_body(const SpoolBody& wanted, Request& re
 }
 
 /// Reads until the whole body is there, or `into` holds enough of it.
-template <typename Stream>
-Awaitable<bool> Session<Stream>::read_piece(std::string& into, std::size_t enough,
-                                            std::uint64_t limit) {
+Awaitable<bool> Session::read_piece(std::string& into, std::size_t enough, std::uint64_t limit) {
   parser_->set_body(&into);
   for (;;) {
-    if (!input_.empty()) input_.consume(parser_->feed(input_.data()));
+    if (!client_.input.empty()) client_.input.consume(parser_->feed(client_.input.data()));
     if (const auto& bad = parser_->failure()) {
       co_return co_await answer_unread(error_reply(bad->status, bad->code, bad->message));
     }
@@ -300,12 +271,12 @@ Awaitable<bool> Session<Stream>::read_piece(std::string& into, std::size_t enoug
       co_return co_await answer_unread(come_again(enough == kSpoolPieceBytes));
     }
     if (parser_->is_done() || into.size() >= enough) co_return true;
-    if (input_.data().size() >= kBodyBufferBytes) {
+    if (client_.input.data().size() >= kBodyBufferBytes) {
       co_return co_await answer_unread(
           error_reply(400, "BadRequest", "a chunk's head is too long"));
     }
     link_.set_deadline(limits().stall_timeout);
-    if (!co_await read_some(kBodyBufferBytes)) {
+    if (!co_await client_.read_some(kBodyBufferBytes)) {
       if (!link_.has_expired()) co_return false;
       co_return co_await answer_unread(
           error_reply(408, "RequestTimeout", "the request's body stopped arriving"));
@@ -313,8 +284,7 @@ Awaitable<bool> Session<Stream>::read_piece(std::string& into, std::size_t enoug
   }
 }
 
-template <typename Stream>
-Awaitable<Reply> Session<Stream>::ask_handler(Request request) {
+Awaitable<Reply> Session::ask_handler(Request request) {
   Delivery<Reply> delivery;
   link_.clear_deadline();
   link_.when_cut([delivery]() mutable { delivery.abandon(); });
@@ -330,15 +300,14 @@ Awaitable<Reply> Session<Stream>::ask_handler(Request request) {
   co_return std::move(*reply);
 }
 
-template <typename Stream>
-std::string Session<Stream>::head_of(const Reply& reply) {
+std::string Session::head_of(const Reply& reply) {
   if (context_->draining) framing_.keep_alive = false;
   return reply_head(reply, framing_, context_->date.at(SystemClock{}.now().wall));
 }
 
-template <typename Stream>
-Awaitable<bool> Session<Stream>::write_reply(Reply reply) {
+Awaitable<bool> Session::write_reply(Reply reply) {
   const bool with_body = has_body(reply, framing_);
+  if (with_body && reply.stream) co_return co_await write_stream(std::move(reply));
   if (with_body && !reply.files.empty()) co_return co_await write_files(std::move(reply));
   std::string head = head_of(reply);
   std::string_view rest = with_body ? std::string_view(reply.body) : std::string_view();
@@ -346,12 +315,11 @@ Awaitable<bool> Session<Stream>::write_reply(Reply reply) {
     head += rest;
     rest = {};
   }
-  if (!co_await write_all(head, rest)) co_return false;
+  if (!co_await client_.write_all(head, rest)) co_return false;
   co_return framing_.keep_alive;
 }
 
-template <typename Stream>
-Awaitable<bool> Session<Stream>::write_files(Reply reply) {
+Awaitable<bool> Session::write_files(Reply reply) {
   std::string head = head_of(reply);
   FilePieces pieces(context_->disk, std::move(reply.files));
   while (pieces.has_next()) {
@@ -363,95 +331,84 @@ Awaitable<bool> Session<Stream>::write_files(Reply reply) {
       link_.cut();
       co_return false;
     }
-    if (!co_await write_all(head, *piece)) co_return false;
+    if (!co_await client_.write_all(head, *piece)) co_return false;
     head.clear();
   }
-  if (!head.empty() && !co_await write_all(head, {})) co_return false;
+  if (!head.empty() && !co_await client_.write_all(head, {})) co_return false;
   co_return framing_.keep_alive;
 }
 
+Awaitable<bool> Session::write_stream(Reply reply) {
+  StreamedReply streamed{.pipe = reply.stream,
+                         .head = head_of(reply),
+                         .is_chunked = framing_.is_http11,
+                         .is_draining = context_->draining};
+  reply.stream.reset();
+  if (!co_await send_stream(client_, std::move(streamed))) co_return false;
+  co_return framing_.keep_alive;
+}
+
+Awaitable<bool> Session::relay(const Relay& relay) {
+  std::optional<Reply> instead;
+  bool is_read = parser_->is_done();
+  if (!held_.set(kRelayBytes) && only_reads_) {
+    instead = come_again(false);
+  } else {
+    RelayExchange exchange(client_, {*parser_, framing_.keep_alive, context_->draining},
+                           relay.plan);
+    RelayExchange::Outcome outcome = co_await exchange.run();
+    is_read = outcome.is_read;
+    if (!outcome.instead) {
+      has_unread_input_ = !is_read;
+      co_return outcome.goes_on;
+    }
+    instead = std::move(outcome.instead);
+  }
+  if (is_read) co_return co_await write_reply(std::move(*instead));
+  co_return co_await answer_unread(std::move(*instead));
+}
+
+/// The connection is no longer this session's, or was answered that it cannot be.
+Awaitable<void> Session::change_protocol(const Admission& admission) {
+  const RequestHead& head = parser_->head();
+  std::string_view taken = "WebSockets";
+  bool is_changed = false;
+  if (!parser_->is_http11() || !client_.input.empty() || !parser_->is_done()) {
+    is_changed = false;
+  } else if (const Upgrade* wanted = std::get_if<Upgrade>(&admission)) {
+    is_changed = co_await upgrade(context_, client_, head, *wanted);
+  } else {
+    is_changed = co_await park(context_, client_, head, std::get<Park>(admission));
+  }
+  if (const Park* parking = std::get_if<Park>(&admission)) taken = parking->protocol;
+  if (is_changed) co_return;
+  co_await answer_unread(
+      error_reply(400, "BadRequest", fmt::format("this address takes only {}", taken)));
+}
+
 /// Answers a request that was not read to its end; the connection cannot be used after it.
-template <typename Stream>
-Awaitable<bool> Session<Stream>::answer_unread(Reply reply) {
+Awaitable<bool> Session::answer_unread(Reply reply) {
   framing_.keep_alive = false;
   has_unread_input_ = true;
   co_await write_reply(std::move(reply));
   co_return false;
 }
 
-template <typename Stream>
-Awaitable<void> Session<Stream>::upgrade(const Upgrade& upgrade) {
-  beast::http::request<beast::http::empty_body> request;
-  request.method_string(parser_->head().method);
-  request.target(parser_->head().path);
-  for (const auto& [name, value] : parser_->head().headers) request.insert(name, value);
-  if (!beast::websocket::is_upgrade(request) || !parser_->is_http11() || !input_.empty() ||
-      request[beast::http::field::sec_websocket_version] != "13" ||
-      request[beast::http::field::sec_websocket_key].empty()) {
-    co_await answer_unread(error_reply(400, "BadRequest", "this address takes only WebSockets"));
-    co_return;
-  }
-  auto socket = std::make_shared<StreamWebSocket<Stream>>(std::move(stream_));
-  link_.follow(&lowest_layer(socket->channel().next_layer()));
-  link_.set_deadline(limits().head_timeout);
-  socket->channel().set_option(beast::websocket::stream_base::decorator(
-      [](beast::websocket::response_type& response) { response.set("Server", "berth"); }));
-  auto [error] = co_await socket->channel().async_accept(request, kAwait);
-  link_.follow(nullptr);
-  const bool is_wanted = !error && !link_.is_cut() && !context_->draining;
-  link_.cut();  // The stream is gone from here: there is nobody to part from.
-  if (!is_wanted) co_return;
-  const auto end = [weak = std::weak_ptr(socket)](bool at_once) {
-    if (const auto open = weak.lock()) at_once ? open->cut() : open->close();
-  };
-  socket->attach(std::shared_ptr<void>(
-      new WebSocketCompanion{context_, WebSocketLink(context_->connections, end)},
-      [](void* companion) { delete static_cast<WebSocketCompanion*>(companion); }));
-  upgrade.accept(socket);
-}
-
-/// False: nothing will arrive any more, or the deadline passed first.
-template <typename Stream>
-Awaitable<bool> Session<Stream>::read_some(std::size_t capacity) {
-  const std::span<char> space = input_.space(capacity);
-  auto [error, size] =
-      co_await stream_.async_read_some(asio::buffer(space.data(), space.size()), kAwait);
-  input_.commit(size);
-  co_return !error;
-}
-
-template <typename Stream>
-Awaitable<bool> Session<Stream>::write_all(std::string_view first, std::string_view second) {
-  while (!first.empty() || !second.empty()) {
-    const std::array<asio::const_buffer, 2> buffers{asio::buffer(first), asio::buffer(second)};
-    link_.set_deadline(limits().stall_timeout);
-    auto [error, size] = co_await stream_.async_write_some(buffers, kAwait);
-    if (error) {
-      link_.cut();
-      co_return false;
-    }
-    const std::size_t of_first = std::min(size, first.size());
-    first.remove_prefix(of_first);
-    second.remove_prefix(size - of_first);
-  }
-  co_return true;
-}
-
 /// Closes so that the peer still gets the last answer: a socket closed with input unread resets the
 /// connection, and a reset discards what the peer has not read yet.
-template <typename Stream>
-Awaitable<void> Session<Stream>::part() {
+Awaitable<void> Session::part() {
   link_.set_idle(true);
   link_.set_deadline(kLinger);
-  if constexpr (kIsTls) co_await stream_.async_shutdown(kAwait);
-  TcpSocket& socket = lowest_layer(stream_);
-  error_code ignored;
-  socket.shutdown(TcpSocket::shutdown_send, ignored);
+  TlsSocket* const tls = client_.stream.tls();
+  if (tls != nullptr) co_await tls->async_shutdown(kAwait);
+  client_.stream.shutdown_send();
   if (!has_unread_input_) co_return;
   std::size_t discarded = 0;
   while (discarded < kLingerBytes && !link_.is_cut()) {
-    const std::span<char> space = input_.space(kBodyBufferBytes);
-    input_.consume(input_.data().size());
+    const std::span<char> space = client_.input.space(kBodyBufferBytes);
+    client_.input.consume(client_.input.data().size());
+    // What TLS would say to it does not matter any more.
+    TcpSocket& socket = tls != nullptr ? tls->next_layer() : *client_.stream.tcp();
     auto [error, size] =
         co_await socket.async_read_some(asio::buffer(space.data(), space.size()), kAwait);
     if (error) co_return;
@@ -466,7 +423,7 @@ Awaitable<void> serve_tls(std::shared_ptr<SessionContext> context, TcpSocket soc
   link.follow(&stream.next_layer());
   auto [error] = co_await stream.async_handshake(TlsSocket::server, kAwait);
   if (!error) {
-    Session<TlsSocket> session(context, stream, link, std::move(peer));
+    Session session(context, StreamView(stream), link, std::move(peer));
     co_await session.run();
   }
   link.follow(nullptr);
@@ -488,7 +445,7 @@ Awaitable<void> serve_connection(std::shared_ptr<SessionContext> context, TcpSoc
     if (context->tls) co_await serve_tls(context, std::move(socket), link, std::move(peer));
     co_return;
   }
-  Session<TcpSocket> session(context, socket, link, std::move(peer));
+  Session session(context, StreamView(socket), link, std::move(peer));
   if (plain_allowed) {
     co_await session.run();
   } else {

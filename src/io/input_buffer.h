@@ -13,6 +13,8 @@ namespace berth::io {
 class InputBuffer {
  public:
   std::string_view data() const { return {bytes_.get() + begin_, end_ - begin_}; }
+  /// The same, for who rewrites them where they are.
+  std::span<char> bytes() { return {bytes_.get() + begin_, end_ - begin_}; }
   bool empty() const { return begin_ == end_; }
   void consume(std::size_t count) {
     begin_ += count;

@@ -104,8 +104,12 @@ std::string reply_head(const Reply& reply, const ReplyFraming& framing, std::str
   // RFC 9110, 8.6: a 204 must not have a Content-Length, and one in a 304 would mean another thing.
   if (status_has_body(reply.status)) {
     if (!reply.content_type.empty()) append_header(text, "Content-Type", reply.content_type);
-    fmt::format_to(std::back_inserter(text), "Content-Length: {}\r\n",
-                   content_length(reply, framing));
+    if (!reply.stream) {
+      fmt::format_to(std::back_inserter(text), "Content-Length: {}\r\n",
+                     content_length(reply, framing));
+    } else if (framing.is_http11) {
+      text += "Transfer-Encoding: chunked\r\n";
+    }
   }
   if (!framing.keep_alive) text += "Connection: close\r\n";
   for (std::size_t i = 0; i < reply.headers.size(); ++i) {

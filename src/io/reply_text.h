@@ -20,6 +20,7 @@ Reply error_reply(const Error& error);
 struct ReplyFraming {
   bool keep_alive = true;
   bool answers_head = false;  ///< To HEAD: a length, but no body.
+  bool is_http11 = true;      ///< The client knows chunks.
 };
 
 bool has_body(const Reply& reply, const ReplyFraming& framing);

@@ -2,6 +2,7 @@
 #include "io/request_parser.h"
 
 #include <boost/beast/http/error.hpp>
+#include <functional>
 
 #include "base/text.h"
 
@@ -35,6 +36,18 @@ void split_target(std::string_view target, RequestHead& head) {
   if (head.path.empty()) head.path = "/";
 }
 
+/// A header whose value goes on, or begins, in the next line. Beast gives a value as it stands in
+/// the bytes it was fed, unless it had to join lines first.
+bool is_folded(std::string_view name, std::string_view value, std::string_view fed) {
+  const std::less<const char*> is_before;
+  if (value.empty()) return false;
+  if (is_before(value.data(), fed.data())) return true;
+  if (!is_before(value.data(), fed.data() + fed.size())) return true;
+  const char* const end = name.data() + name.size();
+  return std::string_view(end, static_cast<std::size_t>(value.data() - end)).find('\n') !=
+         std::string_view::npos;
+}
+
 }  // namespace
 
 RequestParser::RequestParser(std::uint32_t header_limit) : header_limit_(header_limit) {
@@ -48,6 +61,7 @@ std::size_t RequestParser::feed(std::string_view bytes) {
   constexpr std::size_t kLastChunk = 5;
   if (head_done_ && chunked() && bytes.starts_with('0') && bytes.size() < kLastChunk) return 0;
   eager(head_done_);
+  fed_ = bytes;
   error_code error;
   const std::size_t taken = put({bytes.data(), bytes.size()}, error);
   if (error && error != http::error::need_more) fail(error);
@@ -85,6 +99,7 @@ void RequestParser::on_field_impl(http::field field, string_view name, string_vi
     return;
   }
   if (head_done_) return;
+  if (is_folded(view(name), view(value), fed_)) has_folded_header_ = true;
   switch (field) {
     case http::field::host: ++hosts_; break;
     case http::field::expect:
@@ -117,6 +132,8 @@ void RequestParser::replace_host() {
 void RequestParser::check_head() {
   if (has_transfer_encoding_ && (has_other_transfer_encoding_ || !is_http11_)) {
     failure_ = {400, "BadRequest", "the only transfer coding understood is 'chunked', in HTTP/1.1"};
+  } else if (has_folded_header_) {
+    failure_ = {400, "BadRequest", "a header must not go on in the next line"};
   } else if (hosts_ > 1 || (is_http11_ && hosts_ == 0)) {
     failure_ = {400, "BadRequest", "a request needs exactly one Host header"};
   } else if (authority_ && authority_->empty()) {

@@ -21,8 +21,8 @@ struct BadRequest {
 /// Beast's HTTP/1 parser, filling a RequestHead directly. One object per request.
 ///
 /// Stricter than Beast where two readers of one byte stream could disagree about where a request
-/// ends: only "chunked" as transfer coding, only with HTTP/1.1, exactly one Host. The header limit
-/// is on the whole head, however it is cut into packets.
+/// ends: only "chunked" as transfer coding, only with HTTP/1.1, exactly one Host, no header that
+/// goes on in the next line. The header limit is on the whole head, however it is cut into packets.
 class RequestParser final : public boost::beast::http::basic_parser<true> {
  public:
   explicit RequestParser(std::uint32_t header_limit);
@@ -62,6 +62,7 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
   void on_finish_impl(error_code&) override {}
 
   RequestHead head_{};
+  std::string_view fed_{};
   std::optional<BadRequest> failure_{};
   std::optional<std::string> authority_{};  ///< Of a target that names one.
   std::string* body_ = nullptr;
@@ -74,6 +75,7 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
   bool has_other_expectation_ = false;
   bool has_transfer_encoding_ = false;
   bool has_other_transfer_encoding_ = false;
+  bool has_folded_header_ = false;
   bool head_done_ = false;
 };
 
