@@ -23,6 +23,8 @@ Touched on(State& state, const JobCancelRequested& event);
 Touched on(State& state, const JobPreempted& event);
 Touched on(State& state, const JobEnded& event);
 Touched on(State& state, const JobDeleted& event);
+Touched on(State& state, const JobBroughtBack& event);
+Touched on(State& state, const JobWarned& event);
 Touched on(State& state, const NodeRequested& event);
 Touched on(State& state, const NodeStarted& event);
 Touched on(State& state, const NodeStartFailed& event);

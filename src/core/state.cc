@@ -283,6 +283,19 @@ Touched on(State& state, const JobDeleted& event) {
   return {.jobs = {event.job}};
 }
 
+/// It touches nothing: what the disk has of it is the same.
+Touched on(State& state, const JobBroughtBack& event) {
+  if (is_terminal(event.job.status)) state.jobs.try_emplace(event.job.key, event.job);
+  return {};
+}
+
+Touched on(State& state, const JobWarned& event) {
+  model::Job* job = find(state, event.job);
+  if (job == nullptr || event.warnings.empty()) return {};
+  std::ranges::copy(event.warnings, std::back_inserter(job->warnings));
+  return {.jobs = {event.job}};
+}
+
 model::Job* find(State& state, const model::JobKey& key) {
   const auto found = state.jobs.find(key);
   return found == state.jobs.end() ? nullptr : &found->second;

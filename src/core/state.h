@@ -186,6 +186,16 @@ struct JobEnded {
 struct JobDeleted {
   model::JobKey job{};
 };
+/// A job that is over, and so no longer in the State, is there again until the next change of it is
+/// on disk.
+struct JobBroughtBack {
+  model::Job job{};
+};
+/// What its maker should know of it.
+struct JobWarned {
+  model::JobKey job{};
+  std::vector<std::string> warnings{};
+};
 /// Made or changed.
 struct SiteMade {
   model::Site site{};
@@ -266,10 +276,10 @@ using Event =
     std::variant<WorkspaceMade, WorkspaceDeleted, SiteMade, SiteRemoved, ComputeMade,
                  ComputeDeleteRequested, ComputeGone, JobSubmitted, JobRelabelled, JobPlaced,
                  JobAdvanced, MemberPrepared, JobReturned, JobCancelRequested, JobPreempted,
-                 JobEnded, JobDeleted, NodeRequested, NodeStarted, NodeStartFailed, NodeJoined,
-                 NodeWorksAhead, NodeDetached, NodeLeaseExtended, NodeToldToLeave, NodeRecalled,
-                 NodeDismissed, NodePreempted, NodeGone, UserMade, UserDeleted, TokenMade,
-                 TokenRevoked, RoleAssigned, RoleRemoved>;
+                 JobEnded, JobDeleted, JobBroughtBack, JobWarned, NodeRequested, NodeStarted,
+                 NodeStartFailed, NodeJoined, NodeWorksAhead, NodeDetached, NodeLeaseExtended,
+                 NodeToldToLeave, NodeRecalled, NodeDismissed, NodePreempted, NodeGone, UserMade,
+                 UserDeleted, TokenMade, TokenRevoked, RoleAssigned, RoleRemoved>;
 
 /// What an event touched, and so what must be written.
 struct Touched {
