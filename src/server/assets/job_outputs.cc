@@ -45,19 +45,19 @@ Result<store::Batch> rows_of(store::Store& store, model::Asset asset, WallTime n
 
 }  // namespace
 
-store::Batch register_outputs(store::Store& store, model::Job& job, WallTime now) {
-  store::Batch rows;
+RegisteredOutputs register_outputs(store::Store& store, const model::Job& job, WallTime now) {
+  RegisteredOutputs registered;
   for (const auto& [name, output] : job.spec.outputs) {
     if (output.asset_name.empty()) continue;
     Result<store::Batch> added = rows_of(store, asset_of(job, name, output), now);
     if (!added) {
-      job.warnings.push_back(
+      registered.warnings.push_back(
           fmt::format("output '{}' was not registered: {}", name, added.error().message));
       continue;
     }
-    for (store::Write& row : *added) rows.push_back(std::move(row));
+    for (store::Write& row : *added) registered.rows.push_back(std::move(row));
   }
-  return rows;
+  return registered;
 }
 
 }  // namespace berth::server
