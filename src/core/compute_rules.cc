@@ -181,6 +181,12 @@ Status check_compute_name(std::string_view name) {
                                    to_valid_utf8(name), kShortestName, kLongestName));
 }
 
+const Compute* find_compute(const State& state, const model::WorkspaceId& workspace,
+                            std::string_view name) {
+  const auto found = state.computes.find({workspace, to_lower(name)});
+  return found == state.computes.end() ? nullptr : &found->second;
+}
+
 Status check_scale(const model::ScaleSettings& scale) {
   for (const auto& [key, count] :
        {std::pair("min_instances", scale.min_nodes), std::pair("max_instances", scale.max_nodes)}) {

@@ -21,6 +21,10 @@ inline constexpr const char* kDefaultSize = "Standard_DS3_v2";
 /// 3 to 24 letters, digits and '-', the first a letter, and a letter somewhere behind each '-'.
 Status check_compute_name(std::string_view name);
 
+/// nullptr when there is none of that name, whatever its case.
+const model::Compute* find_compute(const State& state, const model::WorkspaceId& workspace,
+                                   std::string_view name);
+
 Status check_scale(const model::ScaleSettings& scale);
 
 /// The site a location stands for: one of that name, else 'local', for which an Azure region nobody

@@ -22,6 +22,23 @@ tl::unexpected<Error> fixed(const Workspace& workspace, std::string_view field,
 
 }  // namespace
 
+const Workspace* find_workspace(const State& state, std::string_view subscription,
+                                std::string_view group, std::string_view name) {
+  for (const auto& [id, workspace] : state.workspaces) {
+    if (equals_ignoring_case(workspace.name, name) &&
+        equals_ignoring_case(workspace.resource_group, group) &&
+        equals_ignoring_case(workspace.subscription, subscription)) {
+      return &workspace;
+    }
+  }
+  return nullptr;
+}
+
+const Workspace* find_workspace(const State& state, const model::WorkspaceId& id) {
+  const auto found = state.workspaces.find(id);
+  return found == state.workspaces.end() ? nullptr : &found->second;
+}
+
 Result<Workspace> changed_workspace(const Workspace& existing, Workspace asked) {
   if (!equals_ignoring_case(asked.location, existing.location)) {
     return fixed(existing, "location", boost::json::value(existing.location), "location");

@@ -68,7 +68,7 @@ int expected(const Visitor& visitor, const Route& route) {
 class AccessTable : public ApplicationTest {
  protected:
   AccessTable() {
-    other = plane.put_workspace({.name = "other"})->id;
+    other = plane.workspaces.put({.name = "other"})->id;
     job_key = running("own");
     node = plane.state().nodes.begin()->first;
   }
@@ -104,13 +104,13 @@ class AccessTable : public ApplicationTest {
                      .everywhere = name,
                      .only_elsewhere = true});
       const auto revoked = token(everywhere);
-      EXPECT_TRUE(plane.revoke_token(revoked.token.id));
+      EXPECT_TRUE(plane.access.revoke_token(revoked.token.id));
       all.push_back({.name = name + " revoked", .token = revoked.text, .is_known = false});
       const auto expired = token(everywhere, {}, Duration(1));
       all.push_back({.name = name + " expired", .token = expired.text, .is_known = false});
       const auto renewed = token(everywhere);
       clock.advance(Duration(1));
-      EXPECT_TRUE(plane.make_token(renewed.token));
+      EXPECT_TRUE(plane.access.make_token(renewed.token));
       all.push_back({.name = name + " renewed", .token = renewed.text, .is_known = false});
     }
     all.push_back({.name = "without a role", .token = token(user("none")).text});

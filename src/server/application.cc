@@ -7,11 +7,12 @@
 #include "base/digest.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "core/workspace_rules.h"
 #include "server/blob/access.h"
 #include "server/door/error_reply.h"
 #include "server/door/identification.h"
 #include "server/mlflow/mlflow.h"
-#include "server/plane/control_plane.h"
+#include "server/plane/ledger.h"
 
 namespace berth::server {
 namespace {
@@ -80,7 +81,7 @@ Inside Application::inside() {
 Status Application::check_origin(const io::RequestHead& head) const {
   const std::string_view authority = io::header(head.headers, "Host");
   if (!authority.empty() && !is_own_host(authority, parts_.services.facts) &&
-      !is_address_of_a_site(parts_.services.plane.state(), authority)) {
+      !is_address_of_a_site(parts_.services.ledger.state(), authority)) {
     return fail(Code::Forbidden, "this server does not answer under that host name");
   }
   // What a browser says of itself: only its own pages and the address bar come from here.
@@ -108,9 +109,9 @@ Asked Application::asked_of(const Match& match) const {
   if (asked.permission.kind == Permission::Kind::Signature) {
     asked.workspace = workspace_of_blob(match);
   } else if (parameters.contains("workspaceName")) {
-    const model::Workspace* workspace = parts_.services.plane.find_workspace(
-        parameters.find("subscriptionId")->second, parameters.find("resourceGroupName")->second,
-        parameters.find("workspaceName")->second);
+    const model::Workspace* workspace = core::find_workspace(
+        parts_.services.ledger.state(), parameters.find("subscriptionId")->second,
+        parameters.find("resourceGroupName")->second, parameters.find("workspaceName")->second);
     if (workspace != nullptr) asked.workspace = workspace->id;
   }
   if (asked.permission.is_for_own_job) asked.job = parameters.find("name")->second;
@@ -131,7 +132,7 @@ Result<Principal> Application::show_in(const io::RequestHead& head, const Match&
   } else if (is_stranger) {
     return fail(Code::Unauthenticated, std::string(what_is_wanted(head, *match.route)));
   }
-  if (allows(parts_.services.plane.state(), principal, asked_of(match))) return principal;
+  if (allows(parts_.services.ledger.state(), principal, asked_of(match))) return principal;
   const std::string why =
       fmt::format("{} may not do this here ({})", principal.name, permission.action);
   if (takes_signature) return fail_blob("AuthorizationPermissionMismatch", why);
@@ -152,7 +153,7 @@ Status Application::check_room(const Route& route) const {
 std::function<bool()> Application::guard_of(const Match& match, const Principal& principal) const {
   if (principal.token.text.empty() && principal.job.name.empty()) return {};
   return [this, principal, asked = asked_of(match)] {
-    const core::State& state = parts_.services.plane.state();
+    const core::State& state = parts_.services.ledger.state();
     return is_current(state, principal, parts_.services.clock.now().wall) &&
            allows(state, principal, asked);
   };
@@ -266,7 +267,7 @@ void Application::attempt_once(const std::shared_ptr<Exchange>& exchange) {
   const Respond& respond = exchange->respond;
   const Result<Match> match = table_.find(request.head.method, request.head.path);
   if (!match) return respond(no_route_reply(request.head, match.error()));
-  if (!exchange->only_reads() && parts_.services.plane.is_clogged()) {
+  if (!exchange->only_reads() && parts_.services.ledger.is_clogged()) {
     return respond(error_reply(
         request.head,
         {Code::Unavailable, "the disk is slow and too many changes wait for it; try again"}));
@@ -297,9 +298,9 @@ Status Application::fill(Call& call, const Match& match) const {
   call.parameters = match.parameters;
   call.query = TRY(io::parse_query(call.request.head.query));
   if (!call.parameters.contains("workspaceName")) return Done{};
-  call.workspace = parts_.services.plane.find_workspace(call.parameter("subscriptionId"),
-                                                        call.parameter("resourceGroupName"),
-                                                        call.parameter("workspaceName"));
+  call.workspace =
+      core::find_workspace(parts_.services.ledger.state(), call.parameter("subscriptionId"),
+                           call.parameter("resourceGroupName"), call.parameter("workspaceName"));
   const bool is_own_route = std::string_view(match.route->pattern) == "W";
   if (call.workspace != nullptr || is_own_route) return Done{};
   return fail(Code::NotFound,
@@ -314,7 +315,7 @@ Status Application::check_inside(const Principal& principal, const io::RequestHe
                             to_valid_utf8(head.path)));
   }
   const Match match = TRY(table_.find(head.method, head.path));
-  const core::State& state = parts_.services.plane.state();
+  const core::State& state = parts_.services.ledger.state();
   if (!is_current(state, principal, parts_.services.clock.now().wall)) {
     return fail(Code::Forbidden, fmt::format("the token of {} is no longer valid", principal.name));
   }
@@ -354,12 +355,12 @@ Result<io::Reply> Application::perform(Call& call, const Route& route) {
 
 Result<io::Reply> Application::perform_unguarded(Call& call, const Route& route) {
   if (!AuditTrail::is_recorded(route, call.principal)) return route.handle(call);
-  ControlPlane& plane = parts_.services.plane;
-  const Together together(plane);
+  Ledger& ledger = parts_.services.ledger;
+  const Together together(ledger);
   Result<io::Reply> reply = route.handle(call);
   // Asking again for what is there already changes nothing; an action is recorded in any case.
   const bool is_change =
-      plane.has_changes() || std::string_view(route.permission.action).ends_with("/action");
+      ledger.has_changes() || std::string_view(route.permission.action).ends_with("/action");
   if (is_change && reply && reply->status < 400) {
     audit_.changed({call.request.head, &route, call.principal, reply->status});
   }
@@ -374,7 +375,7 @@ void Application::answer(const std::shared_ptr<Exchange>& exchange, Result<io::R
                              : error_reply(exchange->request.head, result.error()));
   };
   if (exchange->is_recorded) return finish(std::move(reply));
-  parts_.services.plane.when_durable(
+  parts_.services.ledger.when_durable(
       [this, exchange, finish, reply = std::move(reply)](const Status& durable) mutable {
         if (durable) return finish(std::move(reply));
         if (!exchange->only_reads() || ++exchange->tries > kMostReads) {

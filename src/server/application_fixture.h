@@ -58,19 +58,21 @@ class ApplicationTest : public RouteTest {
     loop.run();
   }
 
-  model::UserId user(const std::string& name) { return plane.put_user(name, "", "owner")->id; }
-  void role(const model::UserId& who, std::string_view name, const model::WorkspaceId& place) {
-    EXPECT_TRUE(plane.assign_role({.id = {random_uuid()},
-                                   .user = who,
-                                   .role = std::string(core::find_role(name)->id),
-                                   .workspace = place}));
+  model::UserId user(const std::string& name) {
+    return plane.access.put_user(name, "", "owner")->id;
   }
-  ControlPlane::NewToken token(const model::UserId& who, const model::WorkspaceId& only = {},
-                               Duration lifetime = std::chrono::hours(1)) {
-    return *plane.make_token({.id = {random_hex(8)},
-                              .user = who,
-                              .workspace = only,
-                              .expires_at = clock.now().wall + lifetime});
+  void role(const model::UserId& who, std::string_view name, const model::WorkspaceId& place) {
+    EXPECT_TRUE(plane.access.assign_role({.id = {random_uuid()},
+                                          .user = who,
+                                          .role = std::string(core::find_role(name)->id),
+                                          .workspace = place}));
+  }
+  AccessDesk::NewToken token(const model::UserId& who, const model::WorkspaceId& only = {},
+                             Duration lifetime = std::chrono::hours(1)) {
+    return *plane.access.make_token({.id = {random_hex(8)},
+                                     .user = who,
+                                     .workspace = only,
+                                     .expires_at = clock.now().wall + lifetime});
   }
 
   Providers providers{[](const model::Site&) -> Result<std::unique_ptr<target::NodeProvider>> {

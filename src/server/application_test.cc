@@ -77,7 +77,18 @@ TEST_F(DoorTest, AChangeAndItsLineAreOneBatch) {
   ControlPlane counted{fake, effects, clock, {.settings = {.local_slots = 2}}};
   ASSERT_TRUE(counted.start());
   fake.complete();
-  Services on_fake{counted, fake, objects, logs, signer, clock, facts, waiters};
+  Services on_fake{counted.ledger,
+                   counted.jobs,
+                   counted.computes,
+                   counted.access,
+                   counted.workspaces,
+                   fake,
+                   objects,
+                   logs,
+                   signer,
+                   clock,
+                   facts,
+                   waiters};
   Application door({.loop = loop, .services = on_fake, .nodes = hub, .owner_token = kOwnerToken});
   int status = 0;
   door.handle({.head = head_of("PUT", "W/jobs/a", kOwnerToken), .body = kJob},
@@ -116,7 +127,7 @@ TEST_F(DoorTest, ChangesAreRecordedAndReadsAreNot) {
   EXPECT_TRUE(records[1].action.ends_with("listSecrets/action"));
   EXPECT_EQ(records[2].status, 403);
   EXPECT_EQ(records[2].target, kW + "/computes/c");
-  EXPECT_EQ(plane.job(job("a"))->created_by, "ana");
+  EXPECT_EQ(plane.jobs.find(job("a"))->created_by, "ana");
 }
 
 TEST_F(DoorTest, NoSecretIsKept) {
@@ -148,7 +159,7 @@ TEST_F(DoorTest, NobodySetsWhatIsNotTheirs) {
       400);
   EXPECT_EQ(ask("PUT", "/berth/v1/users/owner", kOwnerToken, "{}").status, 400);
   // A body that names another scope than the address does not get it.
-  const model::WorkspaceId other = plane.put_workspace({.name = "other"})->id;
+  const model::WorkspaceId other = plane.workspaces.put({.name = "other"})->id;
   const std::string id = random_uuid();
   const Answer assigned =
       ask("PUT", "W/providers/Microsoft.Authorization/roleAssignments/" + id, kOwnerToken,
@@ -179,7 +190,7 @@ TEST_F(DoorTest, WhatIsUnderWayEndsWithTheRightToIt) {
   ASSERT_TRUE(guard());
 
   const auto& roles = plane.state().access.assignments;
-  ASSERT_TRUE(plane.remove_role(roles.begin()->first));
+  ASSERT_TRUE(plane.access.remove_role(roles.begin()->first));
   EXPECT_FALSE(guard()) << "the role is gone";
   role(ana, "Reader", workspace);
   EXPECT_TRUE(guard());
@@ -190,7 +201,7 @@ TEST_F(DoorTest, WhatIsUnderWayEndsWithTheRightToIt) {
   io::Admission again = application.admit(head_of("GET", "W/jobs", next.text));
   const auto second = std::get<io::ReadBody>(again).is_still_allowed;
   ASSERT_TRUE(second());
-  ASSERT_TRUE(plane.revoke_token(next.token.id));
+  ASSERT_TRUE(plane.access.revoke_token(next.token.id));
   EXPECT_FALSE(second()) << "revoked";
   EXPECT_FALSE(is_cut(head_of("GET", "W/jobs", kOwnerToken)));
   settle();
@@ -207,11 +218,11 @@ TEST_F(DoorTest, ASignatureEndsWithTheTokenItWasAskedForWith) {
   const std::string blob = fmt::format("/blob/{}/{}/a?{}", workspace.text, container, query);
   EXPECT_EQ(refusal(head_of("PUT", blob, "")), 0);
 
-  ASSERT_TRUE(plane.remove_role(plane.state().access.assignments.begin()->first));
+  ASSERT_TRUE(plane.access.remove_role(plane.state().access.assignments.begin()->first));
   role(ana, "Reader", workspace);
   EXPECT_EQ(refusal(head_of("PUT", blob, "")), 403) << "a reader does not write";
   EXPECT_EQ(refusal(head_of("GET", blob, "")), 0);
-  ASSERT_TRUE(plane.revoke_token(hers.token.id));
+  ASSERT_TRUE(plane.access.revoke_token(hers.token.id));
   EXPECT_EQ(refusal(head_of("GET", blob, "")), 403);
   settle();
 }

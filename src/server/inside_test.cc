@@ -54,7 +54,7 @@ class InsideTest : public ApplicationTest {
     deployment.maker = {.name = "owner", .is_owner = true};
     deployment.resumed_at = resumed_at;
     deployment.resumed = resumed;
-    plane.write({store::PutDeployment{deployment}});
+    plane.ledger.write({store::PutDeployment{deployment}});
     settle();
     return deployment;
   }

@@ -327,12 +327,17 @@ Status Server::listen() {
             .local_slots = slots_of(options_),
             .host_names = reach_.names};
   storage_ = std::make_unique<StorageKeeper>(SweepParts{.store = *store_,
-                                                        .plane = *plane_,
+                                                        .ledger = plane_->ledger,
+                                                        .jobs = plane_->jobs,
                                                         .objects = *objects_,
                                                         .clock = clock_,
                                                         .hold_file = options_.home + "/sweep.off"},
                                              options_.home);
-  services_ = std::make_unique<Services>(Services{.plane = *plane_,
+  services_ = std::make_unique<Services>(Services{.ledger = plane_->ledger,
+                                                  .jobs = plane_->jobs,
+                                                  .computes = plane_->computes,
+                                                  .access = plane_->access,
+                                                  .workspaces = plane_->workspaces,
                                                   .store = *store_,
                                                   .objects = *objects_,
                                                   .logs = *logs_,
@@ -399,7 +404,7 @@ void Server::stop() {
 void Server::close() {
   waiters_->release_all();
   http_->drain(std::chrono::seconds(5),
-               [this] { plane_->when_durable([this](const Status&) { loop_.stop(); }); });
+               [this] { plane_->ledger.when_durable([this](const Status&) { loop_.stop(); }); });
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ from faults import Faults
 from harness import DEADLINE, WORKSPACE, Berth, eventually, kill
 
 ROUNDS = int(os.environ.get("BERTH_TEST_SYNC_ROUNDS", "8"))
-# More than the server lets wait for its disk at once (kMostInFlight of the control plane).
+# More than the server lets wait for its disk at once (kMostInFlight of the ledger).
 CROWD = 550
 
 

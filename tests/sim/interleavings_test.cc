@@ -108,32 +108,32 @@ class History {
     EXPECT_TRUE(plane_.start());
     workspace_ = plane_.state().workspaces.begin()->first;
     const model::ComputeKey pool{workspace_, "pool"};
-    EXPECT_TRUE(plane_.put_compute({.key = pool, .name = "pool", .size = "Standard_DS1_v2"}));
+    EXPECT_TRUE(plane_.computes.put({.key = pool, .name = "pool", .size = "Standard_DS1_v2"}));
     model::Job job{.key = {workspace_, "a"}};
     job.spec.command = "true";
     job.spec.compute = kind.compute;
     job.spec.resources.instance_count = kind.nodes;
-    EXPECT_TRUE(plane_.submit(job));
+    EXPECT_TRUE(plane_.jobs.submit(job));
     store_.complete();
     if (kind.nodes == 1) return;
-    for (const char* node : {"pool-1", "pool-2"}) EXPECT_TRUE(plane_.node_joined({node}, {}, {}));
+    for (const char* node : {"pool-1", "pool-2"}) EXPECT_TRUE(plane_.nodes.joined({node}, {}, {}));
     store_.complete();
   }
 
   void happen(Happening happening, bool is_committed) {
     const std::string head = kind_.compute == std::string("local") ? "local" : "pool-1";
-    const ControlPlane::Held first{{workspace_, "a"}, 1};
+    const server::NodesDesk::Held first{{workspace_, "a"}, 1};
     switch (happening) {
-      case Happening::Join: (void)plane_.node_joined({head}, {}, {}); break;
-      case Happening::Begin: plane_.job_advanced({head}, first, JobStatus::Running); break;
-      case Happening::Cancel: EXPECT_TRUE(plane_.cancel({workspace_, "a"})); break;
-      case Happening::Finish: plane_.job_ended({head}, first, {}, {}); break;
-      case Happening::FinishPeer: plane_.job_ended({"pool-2"}, first, {}, {}); break;
-      case Happening::Loss: plane_.node_gone({kind_.nodes == 1 ? head : "pool-2"}); break;
+      case Happening::Join: (void)plane_.nodes.joined({head}, {}, {}); break;
+      case Happening::Begin: plane_.nodes.job_advanced({head}, first, JobStatus::Running); break;
+      case Happening::Cancel: EXPECT_TRUE(plane_.jobs.cancel({workspace_, "a"})); break;
+      case Happening::Finish: plane_.nodes.job_ended({head}, first, {}, {}); break;
+      case Happening::FinishPeer: plane_.nodes.job_ended({"pool-2"}, first, {}, {}); break;
+      case Happening::Loss: plane_.nodes.gone({kind_.nodes == 1 ? head : "pool-2"}); break;
     }
     if (is_committed) store_.complete();
     core::check_invariants(plane_.state());
-    const JobStatus status = plane_.job({workspace_, "a"})->status;
+    const JobStatus status = plane_.jobs.find({workspace_, "a"})->status;
     EXPECT_EQ(status, end_.value_or(status)) << "it was over and changed";
     if (model::is_terminal(status)) end_ = status;
   }

@@ -35,7 +35,7 @@ class PlantedSocket final : public io::WebSocket {
                         [bug = bug_, &plane = plane_, node = node_,
                          close = callbacks.on_close](const std::string& reason) {
                           close(reason);
-                          if (bug == Bug::IgnoresLeases) plane.node_gone(node);
+                          if (bug == Bug::IgnoresLeases) plane.nodes.gone(node);
                         }});
   }
   void send(std::string message, bool binary) override {
@@ -51,8 +51,8 @@ class PlantedSocket final : public io::WebSocket {
     if (ended == nullptr) return;
     const auto job = plane_.state().jobs.find(ended->attempt.job);
     if (job == plane_.state().jobs.end() || job->second.attempt <= ended->attempt.attempt) return;
-    plane_.job_ended(model::head_node(job->second), {job->first, job->second.attempt},
-                     ended->outcome, {});
+    plane_.nodes.job_ended(model::head_node(job->second), {job->first, job->second.attempt},
+                           ended->outcome, {});
   }
 
   static std::optional<wire::node::Frame> without_leaving(const std::string& data, bool binary) {

@@ -160,7 +160,7 @@ TEST_F(SimTest, AReportForADeletedJobIsNotTakenForItsSuccessors) {
   for (Machine* machine : world.cloud().machines()) machine->kill_agent();  // Before the Forget.
   world.stage().judge.delete_asked(key);
   // Refused until the server knows, too, that the end is on disk.
-  const auto is_deleted = [&] { return world.server()->plane().delete_job(key).has_value(); };
+  const auto is_deleted = [&] { return world.server()->plane().jobs.remove(key).has_value(); };
   ASSERT_TRUE(world.pass_until(is_deleted, 10s));
   world.pass(100ms);
   world.users().submit(world.users().draft("a", "local", 1, {.runs = 2s, .exit_code = 4}));

@@ -40,9 +40,9 @@ void Users::set_up() {
   const bool has_site = server->state().sites.contains("far");
   const model::Site far{
       .name = "far", .provider = model::ProviderKind::Slurm, .capacity = {.nodes = 3}};
-  if (!has_site && !server->put_site(far)) stage_.judge.blame("the site cannot be made");
+  if (!has_site && !server->computes.put_site(far)) stage_.judge.blame("the site cannot be made");
   for (const Cluster& cluster : kClusters) put_cluster(cluster.name, 0, 2);
-  server->when_durable([this](const Status& durable) {
+  server->ledger.when_durable([this](const Status& durable) {
     if (!durable) try_again([this] { set_up(); });
   });
 }
@@ -50,7 +50,7 @@ void Users::set_up() {
 void Users::put_cluster(const std::string& name, int least, int most) {
   for (const Cluster& cluster : kClusters) {
     if (cluster.name != name) continue;
-    (void)plane()->put_compute(
+    (void)plane()->computes.put(
         {.key = {plane()->state().workspaces.begin()->first, name},
          .name = name,
          .location = cluster.site,
@@ -97,14 +97,14 @@ void Users::submit(model::Job draft) {
 void Users::try_submit(const model::Job& draft) {
   server::ControlPlane* server = plane();
   if (server == nullptr) return try_again([this, draft] { try_submit(draft); });
-  const auto accepted = server->submit(draft);
+  const auto accepted = server->jobs.submit(draft);
   if (!accepted) {
     const Code code = accepted.error().code;
     if (code == Code::Unavailable) try_again([this, draft] { try_submit(draft); });
     return;  // The name is somebody else's, or the cluster is gone.
   }
   auto is_answered = std::make_shared<bool>(false);
-  server->when_durable([this, draft, is_answered](const Status& durable) {
+  server->ledger.when_durable([this, draft, is_answered](const Status& durable) {
     *is_answered = true;
     if (durable) {
       stage_.judge.accepted(submission_of(draft.spec.command), draft.key);
@@ -134,7 +134,7 @@ void Users::cancel(const model::JobKey& job) {
   if (plane() == nullptr) return;
   stage_.note("cancel", job.name);
   stage_.judge.cancel_asked(job);
-  (void)plane()->cancel(job);
+  (void)plane()->jobs.cancel(job);
 }
 
 void Users::cancel_something() {
@@ -147,7 +147,7 @@ void Users::delete_something() {
   const model::JobKey key = job->key;
   stage_.note("delete", key.name);
   stage_.judge.delete_asked(key);
-  (void)plane()->delete_job(key);
+  (void)plane()->jobs.remove(key);
 }
 
 void Users::relabel_something() {
@@ -158,7 +158,7 @@ void Users::relabel_something() {
   model::Job again{.key = found->key, .spec = found->spec};
   stage_.note("relabel", again.key.name);
   again.display_name = fmt::format("name {}", stage_.random.below(3));
-  (void)plane()->submit(again);
+  (void)plane()->jobs.submit(again);
 }
 
 // ---- Clusters
@@ -179,7 +179,7 @@ void Users::change_cluster() {
       if (job.spec.compute == cluster.name) stage_.judge.cancel_asked(name);
     }
   }
-  (void)plane()->delete_compute(key, with_jobs);
+  (void)plane()->computes.remove(key, with_jobs);
 }
 
 void Users::preempt_something() {
@@ -188,7 +188,7 @@ void Users::preempt_something() {
   const int index = stage_.random.below(static_cast<int>(nodes.size()));
   const model::NodeId node = std::next(nodes.begin(), index)->first;
   stage_.note("preempt", node.text);
-  (void)plane()->preempt_node(node);
+  (void)plane()->computes.preempt_node(node);
 }
 
 void Users::act() {
@@ -216,7 +216,7 @@ void Users::calm_down() {
     for (const auto& [key, compute] : plane()->state().computes) {
       if (!compute.is_deleting) put_cluster(key.name, 0, std::max(2, compute.scale.max_nodes));
     }
-    plane()->when_durable([this, again](const Status& durable) {
+    plane()->ledger.when_durable([this, again](const Status& durable) {
       if (!durable) try_again([again] { again(again); });
     });
   };

@@ -10,7 +10,7 @@
 #include "server/door/paging.h"
 #include "server/door/route.h"
 #include "server/mlflow/model_versions.h"
-#include "server/plane/control_plane.h"
+#include "server/plane/ledger.h"
 #include "server/plane/references.h"
 #include "wire/arm/resource.h"
 
@@ -166,7 +166,7 @@ Result<io::Reply> update_version(Call& call, Asset existing, Asset asked) {
   }
   existing.modified_at = call.services.clock.now().wall;
   io::Reply reply = json_reply(200, arm::to_json(existing, *call.workspace));
-  call.services.plane.write({store::PutAsset{std::move(existing)}});
+  call.services.ledger.write({store::PutAsset{std::move(existing)}});
   return reply;
 }
 
@@ -184,7 +184,7 @@ Result<io::Reply> put_version(Call& call) {
   asset.kind = kind;
   asset.name = call.parameter("name");
   asset.version = call.parameter("version");
-  TRY(check_ids(call.services.plane, *call.workspace, asset.body));
+  TRY(check_ids(call.services.ledger.state(), *call.workspace, asset.body));
   if (kind == AssetKind::Code) TRY(settle_code(call, asset));
   if (kind == AssetKind::Data) TRY(check_data(asset));
   if (kind == AssetKind::Component) settle_component(asset);
@@ -199,7 +199,7 @@ Result<io::Reply> put_version(Call& call) {
   io::Reply reply =
       json_reply(201, arm::to_json(std::get<store::PutAsset>(rows.front()).asset, *call.workspace));
   std::ranges::move(files, std::back_inserter(rows));
-  call.services.plane.write(std::move(rows));
+  call.services.ledger.write(std::move(rows));
   return reply;
 }
 
@@ -207,7 +207,7 @@ template <AssetKind kind>
 Result<io::Reply> delete_version(Call& call) {
   if (const std::optional<Asset> asset = TRY(find_version(call, kind))) {
     const WallTime now = call.services.clock.now().wall;
-    call.services.plane.write(TRY(removal_of(call.services.store, *asset, now)));
+    call.services.ledger.write(TRY(removal_of(call.services.store, *asset, now)));
   }
   return io::Reply{.status = 204};
 }
@@ -248,14 +248,14 @@ Result<io::Reply> put_container(Call& call) {
                 "properties.dataType");
   }
   io::Reply reply = json_reply(existing ? 200 : 201, arm::to_json(container, *call.workspace));
-  call.services.plane.write({store::PutContainer{std::move(container)}});
+  call.services.ledger.write({store::PutContainer{std::move(container)}});
   return reply;
 }
 
 template <AssetKind kind>
 Result<io::Reply> delete_container(Call& call) {
   if (TRY(find_container(call, kind))) {
-    call.services.plane.write(
+    call.services.ledger.write(
         TRY(removal_of_all(call.services.store, call.workspace->id, kind, call.parameter("name"))));
   }
   return io::Reply{.status = 204};

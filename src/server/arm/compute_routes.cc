@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.h"
+#include "core/compute_rules.h"
 #include "server/door/paging.h"
 #include "server/door/route.h"
 #include "server/fleet/compute_view.h"
-#include "server/plane/control_plane.h"
+#include "server/plane/computes_desk.h"
+#include "server/plane/ledger.h"
 #include "wire/arm/resource.h"
 
 namespace berth::server {
@@ -18,13 +20,13 @@ constexpr std::string_view kDelete = "delete-";  ///< Followed by when the clust
 
 Result<const Compute*> existing(const Call& call) {
   const std::string& name = call.parameter("computeName");
-  const Compute* found = call.services.plane.find_compute(call.workspace->id, name);
+  const Compute* found = core::find_compute(call.services.ledger.state(), call.workspace->id, name);
   if (found != nullptr) return found;
   return fail(Code::NotFound, fmt::format("no compute '{}' in this workspace", name));
 }
 
 json::object shown(const Call& call, const Compute& compute) {
-  const model::ClusterView view = core::view_of(call.services.plane.state(), compute);
+  const model::ClusterView view = core::view_of(call.services.ledger.state(), compute);
   return arm::to_json(compute, *call.workspace, view);
 }
 
@@ -59,8 +61,8 @@ Result<bool> is_going_on(const Call& call) {
   if (!operation.starts_with(kDelete)) {
     return fail(Code::NotFound, fmt::format("no operation '{}'", operation));
   }
-  const Compute* compute =
-      call.services.plane.find_compute(call.workspace->id, call.parameter("computeName"));
+  const Compute* compute = core::find_compute(call.services.ledger.state(), call.workspace->id,
+                                              call.parameter("computeName"));
   return compute != nullptr && delete_id(*compute) == operation;
 }
 
@@ -92,7 +94,7 @@ Result<io::Reply> list(Call& call) {
   json::array values;
   std::string next;
   std::size_t index = 0;
-  for (const auto& [key, compute] : call.services.plane.state().computes) {
+  for (const auto& [key, compute] : call.services.ledger.state().computes) {
     if (key.workspace != call.workspace->id || index++ < skip) continue;
     if (values.size() == size) {
       next = next_link(call, static_cast<std::int64_t>(skip + size));
@@ -105,7 +107,7 @@ Result<io::Reply> list(Call& call) {
 
 Result<io::Reply> record(Call& call, Compute draft) {
   draft.key.workspace = call.workspace->id;
-  const auto put = TRY(call.services.plane.put_compute(std::move(draft)));
+  const auto put = TRY(call.services.computes.put(std::move(draft)));
   io::Reply reply = json_reply(put.made ? 201 : 200, shown(call, put.compute));
   if (!put.notice.empty()) reply.headers.emplace_back("x-berth-notice", put.notice);
   return begun(call, std::move(reply), std::string(kMake));
@@ -114,7 +116,7 @@ Result<io::Reply> record(Call& call, Compute draft) {
 /// What the body does not mention stays as it is, or is as the workspace has it.
 Result<io::Reply> put(Call& call) {
   const std::string& name = call.parameter("computeName");
-  const Compute* found = call.services.plane.find_compute(call.workspace->id, name);
+  const Compute* found = core::find_compute(call.services.ledger.state(), call.workspace->id, name);
   const Compute base =
       found != nullptr ? *found : Compute{.name = name, .location = call.workspace->location};
   return record(call, TRY(arm::compute_from_json(TRY(json_body(call)), base)));
@@ -140,19 +142,19 @@ Result<bool> cancels_jobs(const Call& call) {
 
 Result<io::Reply> remove(Call& call) {
   const bool cancels = TRY(cancels_jobs(call));
-  const Compute* found =
-      call.services.plane.find_compute(call.workspace->id, call.parameter("computeName"));
+  const Compute* found = core::find_compute(call.services.ledger.state(), call.workspace->id,
+                                            call.parameter("computeName"));
   if (found == nullptr) return io::Reply{.status = 204};
   const std::string operation = delete_id(*found);
   const model::ComputeKey key = found->key;
-  TRY(call.services.plane.delete_compute(key, cancels));
+  TRY(call.services.computes.remove(key, cancels));
   return begun(call, {.status = 202}, operation);
 }
 
 Result<io::Reply> list_nodes(Call& call) {
   const Compute& compute = *TRY(existing(call));
   const auto skip = static_cast<std::size_t>(TRY(continuation(call)));
-  const model::ClusterView view = core::view_of(call.services.plane.state(), compute);
+  const model::ClusterView view = core::view_of(call.services.ledger.state(), compute);
   const std::size_t end = std::min(view.nodes.size(), skip + kLargestPage);
   json::array nodes;
   for (std::size_t index = skip; index < end; ++index) {

@@ -139,7 +139,7 @@ TEST_F(ComputeTest, DeletingOneWithWorkIsRefusedOrCancelsIt) {
   EXPECT_EQ(make("cpu").status, 409);
   EXPECT_EQ(submit("k", "cpu").status, 400);
 
-  plane.node_gone(plane.state().nodes.begin()->first);
+  plane.nodes.gone(plane.state().nodes.begin()->first);
   settle();
   EXPECT_EQ(follow(going, "Azure-AsyncOperation").at("/status"), "Succeeded");
 
@@ -300,9 +300,9 @@ TEST_F(ComputeTest, AWorkspaceGoesOnlyWhenItsClustersHaveGone) {
 TEST_F(ComputeTest, UsageIsThereWhenANodeHasGone) {
   EXPECT_EQ(make("cpu", R"("scaleSettings":{"minNodeCount":1})").status, 201);
   const model::NodeId node = plane.state().nodes.begin()->first;
-  EXPECT_TRUE(plane.node_joined(node, {.slots = 1, .work_root = "/w"}, {}));
+  EXPECT_TRUE(plane.nodes.joined(node, {.slots = 1, .work_root = "/w"}, {}));
   clock.advance(std::chrono::seconds(60));
-  plane.node_gone(node);
+  plane.nodes.gone(node);
   settle();
 
   const Answer usage = get("/berth/v1" + kW + "/usage");

@@ -4,7 +4,6 @@
 #include "server/arm/deployments.h"
 #include "server/door/paging.h"
 #include "server/door/route.h"
-#include "server/plane/control_plane.h"
 #include "wire/arm/error.h"
 
 namespace berth::server {

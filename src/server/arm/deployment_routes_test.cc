@@ -359,7 +359,7 @@ TEST_F(DeploymentRoutes, StopsWhenTheRightsOfItsMakerEnd) {
   const auto token = this->token(ada);
   ASSERT_EQ(ask("PUT", path_of("d"), token.text, body_of(data("default", "1"))).status, 201);
 
-  ASSERT_TRUE(plane.revoke_token(token.token.id));
+  ASSERT_TRUE(plane.access.revoke_token(token.token.id));
 
   EXPECT_EQ(wait("d").at("/properties/provisioningState"), "Failed");
   EXPECT_EQ(ask_owner("GET", "W/data/rows/versions/1").status, 404);

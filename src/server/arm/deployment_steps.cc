@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "server/arm/deployment_live.h"
 #include "server/mlflow/mlflow.h"
-#include "server/plane/control_plane.h"
+#include "server/plane/ledger.h"
 #include "wire/arm/error.h"
 
 namespace berth::server {
@@ -80,7 +80,7 @@ void Deployments::count_start(model::TemplateDeployment& deployment, std::size_t
   const int step = static_cast<int>(done);
   deployment.resumed = deployment.resumed_at == step ? deployment.resumed + 1 : 1;
   deployment.resumed_at = step;
-  parts_.services.plane.write({store::PutDeployment{deployment}});
+  parts_.services.ledger.write({store::PutDeployment{deployment}});
 }
 
 Status Deployments::recover(bool after_start) {
@@ -152,7 +152,7 @@ void Deployments::start(const model::TemplateDeployment& deployment, std::unique
 /// where to go on.
 void Deployments::step_soon(const Key& key, const std::string& id) {
   parts_.loop.post([this, key, id] {
-    parts_.services.plane.when_durable([this, key, id](const Status& durable) {
+    parts_.services.ledger.when_durable([this, key, id](const Status& durable) {
       if (!durable) return recover_later();
       parts_.loop.post([this, key, id] { step(key, id); });
     });
@@ -188,7 +188,7 @@ void Deployments::go_on(Live& live) {
 
 /// A resource and the line that tells of it are one batch.
 void Deployments::make_next(Live& live) {
-  ControlPlane& plane = parts_.services.plane;
+  Ledger& ledger = parts_.services.ledger;
   const std::size_t index = live.operations.size();
   const PlannedResource& resource = live.plan->resources()[index];
   const WallTime now = parts_.services.clock.now().wall;
@@ -196,7 +196,7 @@ void Deployments::make_next(Live& live) {
   const auto missing = std::ranges::find_if(resource.after, [&](std::size_t other) {
     return live.operations[other].state != DeploymentState::Succeeded;
   });
-  const Together together(plane);
+  const Together together(ledger);
   if (missing != resource.after.end()) {
     operation.state = DeploymentState::Canceled;
     operation.error_code = "DependencyFailed";
@@ -207,10 +207,10 @@ void Deployments::make_next(Live& live) {
   }
   operation.ended_at = parts_.services.clock.now().wall;
   live.operations.push_back(operation);
-  plane.write({store::PutDeploymentOperation{std::move(operation)}});
+  ledger.write({store::PutDeploymentOperation{std::move(operation)}});
   if (live.deployment.state == DeploymentState::Accepted) {
     live.deployment.state = DeploymentState::Running;
-    plane.write({store::PutDeployment{live.deployment}});
+    ledger.write({store::PutDeployment{live.deployment}});
   }
 }
 
@@ -301,7 +301,7 @@ void Deployments::finish(Live& live, DeploymentState state) {
   live.deployment.state = state;
   live.deployment.modified_at = parts_.services.clock.now().wall;
   live.deployment.sealed.clear();
-  parts_.services.plane.write({store::PutDeployment{live.deployment}});
+  parts_.services.ledger.write({store::PutDeployment{live.deployment}});
 }
 
 }  // namespace berth::server

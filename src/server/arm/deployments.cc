@@ -10,7 +10,7 @@
 #include "server/arm/deployment_live.h"
 #include "server/arm/resource_groups.h"
 #include "server/door/paging.h"
-#include "server/plane/control_plane.h"
+#include "server/plane/ledger.h"
 
 namespace berth::server {
 
@@ -147,7 +147,7 @@ Result<Deployments::Seen> Deployments::begin(const DeploymentRequest& request,
   if (!parameters.secret.empty()) {
     deployment.sealed = seal(parts_.key, json::serialize(parameters.secret));
   }
-  parts_.services.plane.write({store::PutDeployment{deployment}});
+  parts_.services.ledger.write({store::PutDeployment{deployment}});
   start(deployment, std::move(made), {});
   return Seen{std::move(deployment), {}};
 }
@@ -168,7 +168,7 @@ bool Deployments::may_see(const TemplateDeployment& deployment, const Principal&
   const bool is_own =
       !principal.user.text.empty() && principal.user == deployment.maker.user &&
       (principal.only_in.text.empty() || principal.only_in == deployment.maker.only_in);
-  return is_own || may(parts_.services.plane.state(), principal, kRead, {});
+  return is_own || may(parts_.services.ledger.state(), principal, kRead, {});
 }
 
 Result<Deployments::Seen> Deployments::find(const DeploymentName& name,
@@ -223,8 +223,8 @@ Status Deployments::remove(const DeploymentName& name, const Principal& principa
   const std::string id = seen.deployment.id;
   live_.erase(key_of(name));
   gone_.insert(id);
-  parts_.services.plane.write({store::DeleteDeployment{id}});
-  parts_.services.plane.when_durable([this, id](const Status&) { gone_.erase(id); });
+  parts_.services.ledger.write({store::DeleteDeployment{id}});
+  parts_.services.ledger.when_durable([this, id](const Status&) { gone_.erase(id); });
   return Done{};
 }
 

@@ -6,7 +6,7 @@
 #include "server/door/route.h"
 #include "server/fleet/log_store.h"
 #include "server/keys/signer.h"
-#include "server/plane/control_plane.h"
+#include "server/plane/jobs_desk.h"
 #include "wire/arm/resource.h"
 #include "wire/arm/run.h"
 
@@ -23,7 +23,7 @@ constexpr const char* kLogName = "user_logs/std_log.txt";
 
 /// The job of the address; some name its experiment too, which must then be the right one.
 Result<Job> job_of(const Call& call) {
-  Job job = TRY(call.services.plane.job({call.workspace->id, call.parameter("name")}));
+  Job job = TRY(call.services.jobs.find({call.workspace->id, call.parameter("name")}));
   const auto experiment = call.parameters.find("experiment");
   const bool is_there = experiment == call.parameters.end() ||
                         equals_ignoring_case(experiment->second, job.spec.experiment_name);
@@ -75,7 +75,7 @@ Result<io::Reply> run_data(Call& call) {
   if (id == nullptr || !id->is_string()) {
     return fail(Code::InvalidArgument, "expected the name of a job", "runId");
   }
-  const Job job = TRY(call.services.plane.job({call.workspace->id, std::string(id->get_string())}));
+  const Job job = TRY(call.services.jobs.find({call.workspace->id, std::string(id->get_string())}));
   return json_reply(200, {{"runMetadata", shown(call, job)}});
 }
 
@@ -100,7 +100,7 @@ Result<io::Reply> patch(Call& call) {
   if (changes.is_archived) job.is_archived = *changes.is_archived;
   for (const auto& [name, value] : changes.tags) job.tags[name] = value;
   for (const auto& [name, value] : changes.properties) job.properties[name] = value;
-  return json_reply(200, shown(call, TRY(call.services.plane.submit(std::move(job))).job));
+  return json_reply(200, shown(call, TRY(call.services.jobs.submit(std::move(job))).job));
 }
 
 constexpr Permission kRead = {Permission::Kind::Action,

@@ -5,7 +5,7 @@
 #include "server/door/identification.h"
 #include "server/door/route.h"
 #include "server/keys/identity_token.h"
-#include "server/plane/control_plane.h"
+#include "server/plane/ledger.h"
 
 namespace berth::server {
 namespace {
@@ -14,7 +14,7 @@ constexpr auto kLifetime = std::chrono::hours(1);
 
 /// No later than the token it is asked for with: then it is good for nothing.
 WallTime expiry_of(const Call& call, WallTime now) {
-  const auto& tokens = call.services.plane.state().access.tokens;
+  const auto& tokens = call.services.ledger.state().access.tokens;
   const auto token = tokens.find(call.principal.token);
   const WallTime latest = now + kLifetime;
   return token == tokens.end() ? latest : std::min(latest, token->second.expires_at);

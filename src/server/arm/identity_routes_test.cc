@@ -59,13 +59,13 @@ TEST_F(IdentityRoutesTest, ItDiesWithTheTokenItCameFrom) {
   const std::string revoked = identity(hers.text);
   EXPECT_EQ(status(revoked), 200);
   clock.advance(1ms);
-  const auto again = plane.make_token(hers.token);  // The same id with another secret.
+  const auto again = plane.access.make_token(hers.token);  // The same id with another secret.
   ASSERT_TRUE(again);
   settle();
   EXPECT_EQ(status(revoked), 401);
   const std::string next = identity(again->text);
   EXPECT_EQ(status(next), 200);
-  EXPECT_TRUE(plane.revoke_token(hers.token.id));
+  EXPECT_TRUE(plane.access.revoke_token(hers.token.id));
   settle();
   EXPECT_EQ(status(next), 401);
 }
@@ -89,7 +89,7 @@ TEST_F(IdentityRoutesTest, ItCannotBeTradedForMoreOfIt) {
 TEST_F(IdentityRoutesTest, ItIsGoodWhereItsTokenIs) {
   const model::UserId ana = user("ana");
   role(ana, "Reader", {});
-  const model::WorkspaceId other = plane.put_workspace({.name = "other"})->id;
+  const model::WorkspaceId other = plane.workspaces.put({.name = "other"})->id;
   settle();
   EXPECT_EQ(status(identity(token(ana, other).text)), 403);
   EXPECT_EQ(status(identity(token(ana, workspace).text)), 200);

@@ -3,7 +3,7 @@
 #include "model/reference_scope.h"
 #include "server/door/paging.h"
 #include "server/door/route.h"
-#include "server/plane/control_plane.h"
+#include "server/plane/jobs_desk.h"
 #include "server/storage/storage_keeper.h"
 #include "wire/arm/resource.h"
 
@@ -37,7 +37,7 @@ json::object shown(const Call& call, const Job& job) {
 
 Result<io::Reply> get(Call& call) {
   call.is_recorded = true;
-  return json_reply(200, shown(call, TRY(call.services.plane.recorded_job(key_of(call)))));
+  return json_reply(200, shown(call, TRY(call.services.jobs.find_recorded(key_of(call)))));
 }
 
 /// A job keeps the name of its compute only, which may be another's in the workspace that was
@@ -57,7 +57,7 @@ Result<io::Reply> put(Call& call) {
   draft.key = key_of(call);
   draft.created_by = call.principal.name;
   draft.created_by_user = call.principal.user;
-  const auto submitted = TRY(call.services.plane.submit(std::move(draft)));
+  const auto submitted = TRY(call.services.jobs.submit(std::move(draft)));
   return json_reply(submitted.made ? 201 : 200, shown(call, submitted.job));
 }
 
@@ -99,7 +99,7 @@ Result<io::Reply> list(Call& call) {
 /// A long-running operation, as far as clients can tell: the address they poll says Succeeded at
 /// once, because the request to cancel is recorded before this answer leaves.
 Result<io::Reply> cancel(Call& call) {
-  TRY(call.services.plane.cancel(key_of(call)));
+  TRY(call.services.jobs.cancel(key_of(call)));
   const std::string status =
       fmt::format("{}{}/operationStatuses/{}?api-version=2024-04-01", call.base_url(),
                   model::arm_id(*call.workspace), call.parameter("name"));
@@ -124,7 +124,7 @@ Result<io::Reply> gone(const Status& deleted) {
 /// With all it left, which may be a great deal: the answer comes when the last of it is gone.
 Result<io::Reply> remove(Call& call) {
   const bool can_wait = call.services.storage != nullptr;
-  if (!can_wait) return gone(call.services.plane.delete_job(key_of(call)));
+  if (!can_wait) return gone(call.services.jobs.remove(key_of(call)));
   const Status begun = call.services.storage->delete_job(
       key_of(call), [respond = call.respond](const Status& deleted) { respond(gone(deleted)); });
   if (!begun) return gone(begun);

@@ -5,7 +5,8 @@
 #include "core/quota.h"
 #include "server/door/route.h"
 #include "server/fleet/compute_view.h"
-#include "server/plane/control_plane.h"
+#include "server/plane/computes_desk.h"
+#include "server/plane/ledger.h"
 #include "wire/arm/quota.h"
 #include "wire/arm/resource.h"
 
@@ -17,14 +18,14 @@ namespace json = boost::json;
 
 Result<io::Reply> list_sizes(Call& call) {
   json::array sizes;
-  for (const auto& [key, size] : call.services.plane.state().settings.sizes) {
+  for (const auto& [key, size] : call.services.ledger.state().settings.sizes) {
     sizes.push_back(arm::to_json(size));
   }
   return json_reply(200, arm::page(std::move(sizes)));
 }
 
 json::array records(const Call& call, json::object (*write)(const arm::UsageRecord&)) {
-  const core::State& state = call.services.plane.state();
+  const core::State& state = call.services.ledger.state();
   const std::string& location = call.parameter("location");
   json::array array;
   for (arm::UsageRecord& usage : usages_of(state, core::site_of(state, location), location)) {
@@ -52,7 +53,7 @@ const model::Site& site_at(const core::State& state, const std::string& location
 /// limit that no site has is an error, and then nothing changes.
 Result<io::Reply> update_quotas(Call& call) {
   const auto asked = TRY(arm::quotas_from_json(TRY(json_body(call))));
-  const core::State& state = call.services.plane.state();
+  const core::State& state = call.services.ledger.state();
   const model::Site before = site_at(state, call.parameter("location"));
   model::Site site = before;
   json::array results;
@@ -60,7 +61,7 @@ Result<io::Reply> update_quotas(Call& call) {
     const core::QuotaStatus status = core::change_quota(state, {quota.name, quota.limit}, site);
     results.push_back(arm::to_json(quota, boost::describe::enum_to_string(status, "Failure")));
   }
-  if (!(site.capacity == before.capacity)) TRY(call.services.plane.put_site(std::move(site)));
+  if (!(site.capacity == before.capacity)) TRY(call.services.computes.put_site(std::move(site)));
   return json_reply(200, arm::page(std::move(results)));
 }
 

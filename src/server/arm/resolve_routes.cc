@@ -5,7 +5,7 @@
 
 #include "model/datastore.h"
 #include "server/door/route.h"
-#include "server/plane/control_plane.h"
+#include "server/plane/ledger.h"
 #include "server/plane/references.h"
 #include "wire/arm/run.h"
 
@@ -39,7 +39,9 @@ std::string uri_of(const Call& call, const BlobPlace& place) {
 
 /// Empty when the id names nothing that is here: clients ask for many and take what there is.
 Result<std::string> resolve(const Call& call, model::DataType type, const std::string& id) {
-  const Catalogue catalogue{.store = call.services.store, .plane = call.services.plane};
+  const Catalogue catalogue{.store = call.services.store,
+                            .state = call.services.ledger.state(),
+                            .jobs = call.services.jobs};
   const Result<Place> found = find_input(catalogue, call.workspace->id, {.type = type, .uri = id});
   if (!found) {
     const bool is_answer = found.error().code == Code::NotFound ||

@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "server/door/route.h"
-#include "server/plane/control_plane.h"
+#include "server/plane/ledger.h"
 
 namespace berth::server {
 namespace {
@@ -20,7 +20,7 @@ std::vector<const model::Workspace*> workspaces_in(const Services& services,
                                                    std::string_view subscription,
                                                    std::string_view group) {
   std::vector<const model::Workspace*> found;
-  for (const auto& [id, workspace] : services.plane.state().workspaces) {
+  for (const auto& [id, workspace] : services.ledger.state().workspaces) {
     if (equals_ignoring_case(workspace.subscription, subscription) &&
         equals_ignoring_case(workspace.resource_group, group)) {
       found.push_back(&workspace);
@@ -72,7 +72,7 @@ Result<io::Reply> put(Call& call) {
   group.subscription = call.parameter("subscriptionId");
   group.name = found ? found->name : call.parameter("resourceGroupName");
   io::Reply reply = json_reply(found ? 200 : 201, arm::to_json(group));
-  call.services.plane.write({store::PutResourceGroup{std::move(group)}});
+  call.services.ledger.write({store::PutResourceGroup{std::move(group)}});
   return reply;
 }
 
@@ -83,7 +83,7 @@ Result<io::Reply> patch(Call& call) {
   ResourceGroup group = TRY(existing(call));
   if (body.get_object().contains("tags")) group.tags = asked.tags;
   io::Reply reply = json_reply(200, arm::to_json(group));
-  call.services.plane.write({store::PutResourceGroup{std::move(group)}});
+  call.services.ledger.write({store::PutResourceGroup{std::move(group)}});
   return reply;
 }
 
@@ -97,7 +97,7 @@ Result<io::Reply> remove(Call& call) {
                             "them first",
                             group.name, inside.size(), inside.front()->name));
   }
-  call.services.plane.write({store::DeleteResourceGroup{group}});
+  call.services.ledger.write({store::DeleteResourceGroup{group}});
   return io::Reply{.status = 200};
 }
 
@@ -126,7 +126,7 @@ Result<std::vector<ResourceGroup>> groups_of(Services& services, const std::stri
   for (ResourceGroup& group : TRY(services.store.deployments().groups())) {
     if (equals_ignoring_case(group.subscription, subscription)) groups.push_back(std::move(group));
   }
-  for (const auto& [id, workspace] : services.plane.state().workspaces) {
+  for (const auto& [id, workspace] : services.ledger.state().workspaces) {
     if (!equals_ignoring_case(workspace.subscription, subscription)) continue;
     const bool is_known = std::ranges::any_of(groups, [&](const ResourceGroup& group) {
       return is_called(group, workspace.resource_group);

@@ -3,8 +3,10 @@
 // the subscription for the whole installation.
 #include "base/text.h"
 #include "core/access.h"
+#include "core/workspace_rules.h"
 #include "server/door/route.h"
-#include "server/plane/control_plane.h"
+#include "server/plane/access_desk.h"
+#include "server/plane/ledger.h"
 #include "wire/arm/resource.h"
 #include "wire/arm/role.h"
 
@@ -17,14 +19,14 @@ using model::RoleAssignment;
 using model::User;
 using model::WorkspaceId;
 
-const core::Access& access_of(const Call& call) { return call.services.plane.state().access; }
+const core::Access& access_of(const Call& call) { return call.services.ledger.state().access; }
 
 WorkspaceId place_of(const Call& call) {
   return call.workspace == nullptr ? WorkspaceId() : call.workspace->id;
 }
 
 std::string scope_of(const Call& call, const WorkspaceId& place) {
-  const model::Workspace* workspace = call.services.plane.find_workspace(place);
+  const model::Workspace* workspace = core::find_workspace(call.services.ledger.state(), place);
   if (workspace != nullptr) return model::arm_id(*workspace);
   return "/subscriptions/" + call.parameter("subscriptionId");
 }
@@ -87,11 +89,11 @@ Result<io::Reply> put(Call& call) {
   const User* user = TRY(user_of(call, asked));
   const bool is_new = !existing(call).has_value();
   const RoleAssignment made =
-      TRY(call.services.plane.assign_role({.id = {to_lower(call.parameter("roleAssignmentName"))},
-                                           .user = user->id,
-                                           .role = std::string(role->id),
-                                           .workspace = place_of(call),
-                                           .created_by = call.principal.name}));
+      TRY(call.services.access.assign_role({.id = {to_lower(call.parameter("roleAssignmentName"))},
+                                            .user = user->id,
+                                            .role = std::string(role->id),
+                                            .workspace = place_of(call),
+                                            .created_by = call.principal.name}));
   return json_reply(is_new ? 201 : 200, shown(call, made));
 }
 
@@ -99,7 +101,7 @@ Result<io::Reply> remove(Call& call) {
   const auto found = existing(call);
   if (!found) return io::Reply{.status = 204};
   const json::object gone = shown(call, **found);
-  TRY(call.services.plane.remove_role((*found)->id));
+  TRY(call.services.access.remove_role((*found)->id));
   return json_reply(200, gone);
 }
 

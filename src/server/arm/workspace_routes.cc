@@ -2,7 +2,8 @@
 #include "base/text.h"
 #include "server/door/paging.h"
 #include "server/door/route.h"
-#include "server/plane/control_plane.h"
+#include "server/plane/ledger.h"
+#include "server/plane/workspaces_desk.h"
 #include "server/storage/storage_keeper.h"
 #include "wire/arm/resource.h"
 
@@ -24,7 +25,7 @@ Result<io::Reply> list_where(const Call& call, const std::string* group) {
   const auto skip = static_cast<std::size_t>(TRY(continuation(call)));
   json::array values;
   std::size_t index = 0;
-  for (const auto& [id, workspace] : call.services.plane.state().workspaces) {
+  for (const auto& [id, workspace] : call.services.ledger.state().workspaces) {
     if (!equals_ignoring_case(workspace.subscription, call.parameter("subscriptionId"))) continue;
     if (!call.may(kRead, workspace.id)) continue;
     if (group != nullptr && !equals_ignoring_case(workspace.resource_group, *group)) continue;
@@ -70,7 +71,7 @@ Result<io::Reply> put(Call& call) {
     workspace.location = call.workspace->location;
   }
   if (!is_new && !mentions(body, "jobAccess")) workspace.job_access = call.workspace->job_access;
-  const Workspace stored = TRY(call.services.plane.put_workspace(std::move(workspace)));
+  const Workspace stored = TRY(call.services.workspaces.put(std::move(workspace)));
   return json_reply(is_new ? 201 : 200, shown(call, stored));
 }
 
@@ -89,11 +90,11 @@ Result<io::Reply> patch(Call& call) {
     if (mentions(body, "jobAccess")) workspace.job_access = asked.job_access;
     for (const auto& [key, value] : asked.recorded) workspace.recorded[key] = value;
   }
-  return json_reply(200, shown(call, TRY(call.services.plane.put_workspace(std::move(workspace)))));
+  return json_reply(200, shown(call, TRY(call.services.workspaces.put(std::move(workspace)))));
 }
 
 Result<io::Reply> remove(Call& call) {
-  if (call.workspace != nullptr) TRY(call.services.plane.delete_workspace(call.workspace->id));
+  if (call.workspace != nullptr) TRY(call.services.workspaces.remove(call.workspace->id));
   if (call.services.storage != nullptr) call.services.storage->files_went();
   return io::Reply{.status = 204};
 }

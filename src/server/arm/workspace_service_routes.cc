@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "server/door/route.h"
-#include "server/plane/control_plane.h"
+#include "server/plane/ledger.h"
 #include "wire/arm/resource.h"
 
 namespace berth::server {
@@ -37,7 +37,7 @@ json::array disk_findings(const Call& call) {
 
 json::array compute_findings(const Call& call) {
   json::array findings;
-  for (const auto& [key, compute] : call.services.plane.state().computes) {
+  for (const auto& [key, compute] : call.services.ledger.state().computes) {
     if (key.workspace != call.workspace->id || compute.start_error.empty()) continue;
     findings.push_back(finding("NodeStartFailed", "Error",
                                fmt::format("the nodes of compute '{}' cannot be started: {}",

@@ -17,7 +17,7 @@ TEST_F(WorkspaceServiceTest, ADiagnosisTellsOfNodesThatCannotBeStarted) {
 
   put("W/computes/cpu", R"({"properties":{"computeType":"AmlCompute","properties":{
                            "scaleSettings":{"minNodeCount":1}}}})");
-  plane.node_start_failed(plane.state().nodes.begin()->first, "no room");
+  plane.nodes.start_failed(plane.state().nodes.begin()->first, "no room");
   settle();
 
   const Answer answer = post("W/diagnose");

@@ -2,9 +2,10 @@
 #include "server/blob/access.h"
 
 #include "base/text.h"
+#include "core/workspace_rules.h"
 #include "model/datastore.h"
 #include "server/assets/model_files.h"
-#include "server/plane/control_plane.h"
+#include "server/plane/ledger.h"
 
 namespace berth::server {
 namespace {
@@ -85,7 +86,7 @@ Result<Grant> check_signature(const io::RequestHead& head, const store::BlobKey&
 
 /// Whom the signature speaks for. It is as good as what they had to show when they were given it.
 Result<Principal> holder_of(const Grant& grant, const Services& services) {
-  const core::State& state = services.plane.state();
+  const core::State& state = services.ledger.state();
   Principal holder{.kind = Principal::Kind::Signature, .name = "signature"};
   if (grant.attempt > 0) {
     holder.name = "signature of job " + grant.job;
@@ -112,7 +113,8 @@ Status check_container(const store::BlobKey& target, const Services& services) {
   const bool is_known = std::ranges::any_of(model::kDatastores, [&](const auto& datastore) {
     return datastore.container == target.container;
   });
-  if (is_known && services.plane.find_workspace(target.workspace) != nullptr) return Done{};
+  if (is_known && core::find_workspace(services.ledger.state(), target.workspace) != nullptr)
+    return Done{};
   return fail_blob("ContainerNotFound", "there is no such container");
 }
 

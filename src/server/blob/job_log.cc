@@ -3,7 +3,7 @@
 
 #include "server/assets/log_blob.h"
 #include "server/fleet/log_store.h"
-#include "server/plane/control_plane.h"
+#include "server/plane/ledger.h"
 
 namespace berth::server {
 
@@ -36,14 +36,14 @@ std::optional<model::JobKey> growing_log(const Services& services, const store::
   const model::JobKey job{key.workspace,
                           std::string(path.substr(kStart.size(), slash - kStart.size()))};
   if (log_blob(job) != key) return std::nullopt;
-  const auto found = services.plane.state().jobs.find(job);
-  if (found == services.plane.state().jobs.end()) return std::nullopt;
+  const auto found = services.ledger.state().jobs.find(job);
+  if (found == services.ledger.state().jobs.end()) return std::nullopt;
   if (model::is_terminal(found->second.status) || !services.logs.open(job)) return std::nullopt;
   return job;
 }
 
 store::Blob blob_of_growing_log(const Services& services, const model::JobKey& job) {
-  const model::Job& state = services.plane.state().jobs.at(job);
+  const model::Job& state = services.ledger.state().jobs.at(job);
   store::Blob blob{.key = log_blob(job), .content_type = "text/plain; charset=utf-8"};
   if (const auto log = services.logs.open(job)) blob.size = log->length;
   blob.etag = fmt::format("0xLIVE{}", state.attempt);

@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "server/blob/etag.h"
 #include "server/blob/operations.h"
-#include "server/plane/control_plane.h"
+#include "server/plane/ledger.h"
 #include "server/storage/storage_keeper.h"
 #include "wire/blob/block_list.h"
 
@@ -159,7 +159,7 @@ Result<io::Reply> put_blob(Call& call, const BlobRequest& request) {
   blob.size = content.size;
   blob.content_md5 = std::move(content.md5);
   io::Reply reply = written(201, blob);
-  call.services.plane.write({store::DropBlocks{blob.key}, store::PutBlob{std::move(blob)}});
+  call.services.ledger.write({store::DropBlocks{blob.key}, store::PutBlob{std::move(blob)}});
   return reply;
 }
 
@@ -167,10 +167,10 @@ Result<io::Reply> put_block(Call& call, const BlobRequest& request) {
   std::string id = TRY(block_id_of(call));
   const Content content = TRY(take_content(call));
   if (content.size == 0) return fail_blob("InvalidHeaderValue", "a block is not empty");
-  call.services.plane.write({store::PutBlock{{.key = request.target,
-                                              .id = std::move(id),
-                                              .piece = content.pieces.front(),
-                                              .created_at = call.services.clock.now().wall}}});
+  call.services.ledger.write({store::PutBlock{{.key = request.target,
+                                               .id = std::move(id),
+                                               .piece = content.pieces.front(),
+                                               .created_at = call.services.clock.now().wall}}});
   io::Reply reply{
       .status = 201, .headers = {{"x-ms-request-server-encrypted", "true"}}, .content_type = ""};
   if (!content.md5.empty()) reply.headers.emplace_back("Content-MD5", content.md5);
@@ -198,7 +198,7 @@ Result<io::Reply> put_block_list(Call& call, const BlobRequest& request) {
   }
   blob.content_md5 = io::header(call.request.head.headers, "x-ms-blob-content-md5");
   io::Reply reply = written(201, blob);
-  call.services.plane.write({store::PutBlob{std::move(blob)}});
+  call.services.ledger.write({store::PutBlob{std::move(blob)}});
   return reply;
 }
 
@@ -210,7 +210,7 @@ Result<io::Reply> set_blob_metadata(Call& call, const BlobRequest& request) {
   blob->etag = new_etag();
   blob->modified_at = call.services.clock.now().wall;
   io::Reply reply = written(200, *blob);
-  call.services.plane.write({store::PutBlob{*std::move(blob)}});
+  call.services.ledger.write({store::PutBlob{*std::move(blob)}});
   return reply;
 }
 
@@ -218,7 +218,7 @@ Result<io::Reply> delete_blob(Call& call, const BlobRequest& request) {
   const std::optional<Blob> blob = TRY(call.services.store.blob(request.target));
   if (!blob) return fail_blob("BlobNotFound", "there is no such blob");
   TRY(check_conditions(call.request.head, &*blob, false));
-  call.services.plane.write({store::DropBlocks{blob->key}, store::DeleteBlob{blob->key}});
+  call.services.ledger.write({store::DropBlocks{blob->key}, store::DeleteBlob{blob->key}});
   if (call.services.storage != nullptr) call.services.storage->files_went();
   return io::Reply{.status = 202, .content_type = ""};
 }

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "server/door/run_actions.h"
-#include "server/plane/control_plane.h"
+#include "server/plane/ledger.h"
 
 namespace berth::server {
 namespace {
@@ -41,7 +41,7 @@ bool AuditTrail::is_recorded(const Route& route, const Principal& principal) {
 }
 
 void AuditTrail::changed(const Seen& seen) {
-  services_.plane.write({store::AddAudit{record_of(seen, services_.clock.now().wall)}});
+  services_.ledger.write({store::AddAudit{record_of(seen, services_.clock.now().wall)}});
 }
 
 void AuditTrail::refused(const Seen& seen) {
@@ -54,7 +54,7 @@ void AuditTrail::refused(const Seen& seen) {
   }
   model::AuditRecord record = record_of(seen, now.wall);
   record.unrecorded = std::exchange(kind.unrecorded, 0);
-  services_.plane.write({store::AddAudit{std::move(record)}});
+  services_.ledger.write({store::AddAudit{std::move(record)}});
 }
 
 }  // namespace berth::server

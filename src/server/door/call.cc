@@ -6,7 +6,7 @@
 #include "base/record.h"
 #include "base/text.h"
 #include "server/keys/signer.h"
-#include "server/plane/control_plane.h"
+#include "server/plane/ledger.h"
 
 namespace berth::server {
 namespace {
@@ -35,7 +35,7 @@ std::string Call::query_value(std::string_view name) const {
 }
 
 bool Call::may(std::string_view action, const model::WorkspaceId& in) const {
-  return server::may(services.plane.state(), principal, action, in);
+  return server::may(services.ledger.state(), principal, action, in);
 }
 
 std::string Call::sign(Grant grant) const {

@@ -19,13 +19,17 @@
 
 namespace berth::server {
 
-class ControlPlane;
+class AccessDesk;
+class ComputesDesk;
 class Deployments;
+class JobsDesk;
+class Ledger;
 class LogStore;
 class LogWaiters;
 class RunRoom;
 class Signer;
 class StorageKeeper;
+class WorkspacesDesk;
 struct Grant;
 
 /// What the process knows about itself; changes only before the first request.
@@ -37,9 +41,14 @@ struct ServerFacts {
   std::vector<std::string> host_names{};
 };
 
-/// Everything a handler may reach. Lives as long as the server; loop thread only.
+/// Everything a handler may reach. Lives as long as the server; loop thread only. What is of the
+/// State is read in ledger.state() and changed at a desk; other rows go through ledger.write().
 struct Services {
-  ControlPlane& plane;
+  Ledger& ledger;
+  JobsDesk& jobs;
+  ComputesDesk& computes;
+  AccessDesk& access;
+  WorkspacesDesk& workspaces;
   store::Store& store;
   const io::ObjectStore& objects;
   LogStore& logs;

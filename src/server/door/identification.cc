@@ -8,7 +8,7 @@
 #include "server/keys/identity_token.h"
 #include "server/keys/signer.h"
 #include "server/keys/user_token.h"
-#include "server/plane/control_plane.h"
+#include "server/plane/ledger.h"
 
 namespace berth::server {
 namespace {
@@ -31,7 +31,7 @@ Principal by_secret(std::string_view text, std::string_view owner_token, const S
   if (equal_in_constant_time(text, owner_token)) {
     return {.kind = Principal::Kind::Owner, .name = "owner"};
   }
-  const core::Access& access = services.plane.state().access;
+  const core::Access& access = services.ledger.state().access;
   const model::Token* token = find_token(access, text, services.clock.now().wall);
   return token == nullptr ? Principal{} : principal_of(access, *token);
 }
@@ -48,7 +48,7 @@ Principal by_identity(std::string_view text, std::string_view owner_token,
     if (!equal_in_constant_time(identity.owner, mark)) return {};
     return {.kind = Principal::Kind::Owner, .name = "owner"};
   }
-  const core::State& state = services.plane.state();
+  const core::State& state = services.ledger.state();
   const auto token = state.access.tokens.find(identity.token);
   if (token == state.access.tokens.end()) return {};
   Principal user = principal_of(state.access, token->second);
@@ -69,7 +69,7 @@ Principal by_work(std::string_view text, const Services& services) {
                       .attempt = job->attempt,
                       .fence = job->fence};
   const WallTime now = services.clock.now().wall;
-  return is_current(services.plane.state(), principal, now) ? principal : Principal{};
+  return is_current(services.ledger.state(), principal, now) ? principal : Principal{};
 }
 
 }  // namespace

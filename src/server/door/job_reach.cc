@@ -9,7 +9,7 @@
 #include "model/datastore.h"
 #include "model/reference.h"
 #include "server/assets/model_files.h"
-#include "server/plane/control_plane.h"
+#include "server/plane/ledger.h"
 #include "server/plane/references.h"
 #include "store/tracking_names.h"
 
@@ -29,7 +29,7 @@ const model::Job* held(const Call& call, Touch touch) {
   const bool is_free =
       access == JobAccess::Write || (access == JobAccess::Read && touch == Touch::Read);
   if (is_free) return nullptr;
-  const auto& jobs = call.services.plane.state().jobs;
+  const auto& jobs = call.services.ledger.state().jobs;
   const auto found = jobs.find(call.principal.job);
   return found == jobs.end() ? nullptr : &found->second;  // The door has seen it there.
 }
@@ -86,7 +86,9 @@ std::vector<model::AssetRef> model_inputs(const model::Job& job) {
 }
 
 Result<bool> is_input(const Call& call, const model::Job& job, const model::Asset& version) {
-  const Catalogue catalogue{.store = call.services.store, .plane = call.services.plane};
+  const Catalogue catalogue{.store = call.services.store,
+                            .state = call.services.ledger.state(),
+                            .jobs = call.services.jobs};
   for (const model::AssetRef& reference : model_inputs(job)) {
     if (reference.name != version.name) continue;
     const auto found = find_asset(catalogue, version.workspace, model::AssetKind::Model, reference);
@@ -173,7 +175,9 @@ bool covers(const BlobPlace& place, const std::string& container, const std::str
 Result<bool> is_input_or_output(const Call& call, const model::Job& job,
                                 const std::string& container, const std::string& path,
                                 Touch touch) {
-  const Catalogue catalogue{.store = call.services.store, .plane = call.services.plane};
+  const Catalogue catalogue{.store = call.services.store,
+                            .state = call.services.ledger.state(),
+                            .jobs = call.services.jobs};
   for (const auto& [name, output] : job.spec.outputs) {
     const auto place = find_output(job, name);
     if (place && covers(*place, container, path)) return true;
@@ -283,7 +287,7 @@ Result<std::optional<store::JobReach>> search_reach(const Call& call) {
 
 std::int64_t maker_of(const Call& call) {
   if (call.principal.kind != Principal::Kind::Job) return 0;
-  const auto& jobs = call.services.plane.state().jobs;
+  const auto& jobs = call.services.ledger.state().jobs;
   const auto found = jobs.find(call.principal.job);
   return found == jobs.end() ? 0 : found->second.sequence;
 }

@@ -3,6 +3,7 @@
 // workspace lets its jobs do. What must happen is computed from each route's action.
 #include <gtest/gtest.h>
 
+#include "core/workspace_rules.h"
 #include "server/application_fixture.h"
 
 namespace berth::server {
@@ -118,9 +119,9 @@ class JobReach : public ApplicationTest {
   }
 
   void set_access(JobAccess access) {
-    model::Workspace changed = *plane.find_workspace(workspace);
+    model::Workspace changed = *core::find_workspace(plane.state(), workspace);
     changed.job_access = access;
-    ASSERT_TRUE(plane.put_workspace(changed));
+    ASSERT_TRUE(plane.workspaces.put(changed));
     settle();
   }
 

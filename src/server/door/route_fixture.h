@@ -10,6 +10,7 @@
 #include "base/digest.h"
 #include "base/record.h"
 #include "base/text.h"
+#include "core/workspace_rules.h"
 #include "io/temporary_directory.h"
 #include "server/assets/log_blob.h"
 #include "server/blob/access.h"
@@ -99,7 +100,7 @@ class RouteTest : public testing::Test {
     }
     if (match->route->body == BodyKind::Spooled) spool(request);
     if (call.parameters.contains("workspaceName")) {
-      call.workspace = plane.find_workspace(call.parameter("subscriptionId"),
+      call.workspace = core::find_workspace(plane.state(), call.parameter("subscriptionId"),
                                             call.parameter("resourceGroupName"),
                                             call.parameter("workspaceName"));
     }
@@ -110,7 +111,7 @@ class RouteTest : public testing::Test {
   /// Runs the loop until all that was changed is on disk.
   void settle() {
     bool is_durable = false;
-    plane.when_durable([&](const Status& status) {
+    plane.ledger.when_durable([&](const Status& status) {
       is_durable = status.has_value();
       loop.stop();
     });
@@ -125,11 +126,11 @@ class RouteTest : public testing::Test {
     EXPECT_EQ(
         put("W/jobs/" + name, R"({"properties":{"jobType":"Command","command":"true"}})").status,
         201);
-    EXPECT_TRUE(plane.node_joined(plane.state().nodes.begin()->first,
-                                  {.slots = 2, .work_root = "/work-root"}, {}));
+    EXPECT_TRUE(plane.nodes.joined(plane.state().nodes.begin()->first,
+                                   {.slots = 2, .work_root = "/work-root"}, {}));
     settle();
-    plane.job_advanced(plane.state().nodes.begin()->first, {job(name), 1},
-                       model::JobStatus::Running);
+    plane.nodes.job_advanced(plane.state().nodes.begin()->first, {job(name), 1},
+                             model::JobStatus::Running);
     settle();
     return job(name);
   }
@@ -147,7 +148,8 @@ class RouteTest : public testing::Test {
                                      .size = log.size(),
                                      .content_type = "text/plain"}});
     }
-    plane.job_ended(model::head_node(plane.state().jobs.at(key)), {key, 1}, {}, std::move(more));
+    plane.nodes.job_ended(model::head_node(plane.state().jobs.at(key)), {key, 1}, {},
+                          std::move(more));
     settle();
     logs.drop(key, 1);
   }
@@ -167,7 +169,9 @@ class RouteTest : public testing::Test {
   Signer signer{"key"};
   ServerFacts facts{.home = home.path(), .port = 8470};
   LogWaiters waiters;
-  Services services{plane, *rows, objects, logs, signer, clock, facts, waiters};
+  Services services{plane.ledger,     plane.jobs, plane.computes, plane.access,
+                    plane.workspaces, *rows,      objects,        logs,
+                    signer,           clock,      facts,          waiters};
   RouteTable table{all_routes()};
   model::WorkspaceId workspace;
 

@@ -11,7 +11,6 @@
 #include "core/expression.h"
 #include "model/site.h"
 #include "server/keys/secrets.h"
-#include "server/plane/control_plane.h"
 
 namespace berth::server {
 namespace {
@@ -207,7 +206,7 @@ class LaunchBuilder {
                                                  const std::string& experiment) {
     // What jobs log stays here; who wants MLflow to tell its makers says so.
     std::map<std::string, std::string> variables = {{"MLFLOW_DISABLE_TELEMETRY", "true"}};
-    const auto& sites = context_.catalogue.plane.state().sites;
+    const auto& sites = context_.catalogue.state.sites;
     if (const auto site = sites.find(node_.site); site != sites.end()) {
       for (const auto& [name, value] : site->second.job_environment) variables[name] = value;
     }

@@ -26,7 +26,7 @@ class LaunchTest : public testing::Test {
   }
 
   Result<wire::node::Launch> make() {
-    return make_launch({.catalogue = {store, plane},
+    return make_launch({.catalogue = {store, plane.state(), plane.jobs},
                         .signer = signer,
                         .base_url = "http://127.0.0.1:1",
                         .now = clock.now().wall},

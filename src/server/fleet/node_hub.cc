@@ -5,8 +5,10 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "core/workspace_rules.h"
 #include "server/assets/log_blob.h"
 #include "server/fleet/launch.h"
+#include "server/plane/attempt.h"
 
 namespace berth::server {
 
@@ -39,7 +41,7 @@ NodeHub::NodeHub(NodeHubParts parts)
 void NodeHub::attach(ControlPlane& plane, store::Store& store, Addresses addresses) {
   plane_ = &plane;
   store_ = &store;
-  keeper_.attach(plane, addresses.remote_url, addresses.ca_file);
+  keeper_.attach(plane.ledger, plane.nodes, addresses.remote_url, addresses.ca_file);
   addresses_ = std::move(addresses);
 }
 
@@ -68,7 +70,7 @@ void NodeHub::closed(const NodeId& node, const io::WebSocket* socket) {
   const auto found = channels_.find(node);
   if (found == channels_.end() || found->second.socket.get() != socket) return;
   channels_.erase(found);
-  plane_->node_detached(node);
+  plane_->nodes.detached(node);
   good_bye_heard_by(node);  // It is not waited for.
   reconcile();
 }
@@ -100,7 +102,7 @@ void NodeHub::let_go_of_silent() {
     const std::shared_ptr<io::WebSocket> socket = channels_.at(id).socket;
     channels_.erase(id);
     socket->close();
-    plane_->node_detached(id);
+    plane_->nodes.detached(id);
     good_bye_heard_by(id);
   }
 }
@@ -131,7 +133,7 @@ void NodeHub::received(const NodeId& node, std::string_view data, bool binary) {
 
 void NodeHub::on(const NodeId& node, const wire::node::Hello& message) {
   if (message.node != node) return hang_up(node, "it says hello for another node");
-  std::vector<ControlPlane::Held> held;
+  std::vector<NodesDesk::Held> held;
   for (const auto& [attempt, phase] : message.attempts) held.push_back(attempt);
   channels_[node].has_joined = true;
   // One that nobody expects is about to be told to stop; should it not hear that, it stops all the
@@ -139,13 +141,13 @@ void NodeHub::on(const NodeId& node, const wire::node::Hello& message) {
   const bool is_expected = plane_->state().nodes.contains(node);
   const auto lease = is_expected ? keeper_.renew(node) : std::optional(parts_.lease);
   send(node, wire::node::Welcome{std::string(kVersion), lease});
-  const ControlPlane::Joining joining{.slots = message.slots,
-                                      .work_root = message.work_root,
-                                      .address = message.address,
-                                      .ends_at = message.ends_at,
-                                      .is_leaving = message.is_leaving};
+  const NodesDesk::Joining joining{.slots = message.slots,
+                                   .work_root = message.work_root,
+                                   .address = message.address,
+                                   .ends_at = message.ends_at,
+                                   .is_leaving = message.is_leaving};
   if (message.is_leaving) keeper_.withdrew(node);
-  if (const Status joined = plane_->node_joined(node, joining, held); !joined) {
+  if (const Status joined = plane_->nodes.joined(node, joining, held); !joined) {
     log::warning("{}", joined.error().message);
     for (const auto& [attempt, phase] : message.attempts) send(node, wire::node::Stop{attempt});
     send(node, wire::node::Leave{joined.error().message});
@@ -167,25 +169,25 @@ void NodeHub::on(const NodeId& node, const wire::node::LeaseNoted&) { good_bye_h
 void NodeHub::on(const NodeId& node, const wire::node::Leaving& message) {
   log::info("node '{}' is leaving: {}", node.text, message.reason);
   keeper_.withdrew(node);
-  plane_->node_withdrew(node);
+  plane_->nodes.withdrew(node);
 }
 
 void NodeHub::on(const NodeId& node, const wire::node::Prepared& message) {
-  plane_->member_prepared(node, message.attempt, message.address, message.port);
+  plane_->nodes.member_prepared(node, message.attempt, message.address, message.port);
 }
 
 void NodeHub::on(const NodeId& node, const wire::node::WorkAhead& message) {
-  plane_->node_works_ahead(node, std::max(message.attempts, 0));
+  plane_->nodes.works_ahead(node, std::max(message.attempts, 0));
 }
 
 void NodeHub::on(const NodeId& node, const wire::node::Returned& message) {
-  plane_->job_returned(node, message.attempt);
+  plane_->nodes.job_returned(node, message.attempt);
 }
 
 /// It is told to run again, by the same number: only the addresses are new.
 void NodeHub::on(const NodeId& node, const wire::node::Renew& message) {
   const auto known = plane_->state().nodes.find(node);
-  if (known == plane_->state().nodes.end() || !plane_->holds(node, message.attempt)) {
+  if (known == plane_->state().nodes.end() || !holds(plane_->state(), node, message.attempt)) {
     return send(node, wire::node::Stop{message.attempt});
   }
   launch(plane_->state().jobs.at(message.attempt.job), known->second);
@@ -200,12 +202,12 @@ void NodeHub::advance(const NodeId& node, const AttemptRef& attempt, wire::node:
   JobStatus status = JobStatus::Preparing;
   if (phase == wire::node::Phase::Running) status = JobStatus::Running;
   if (phase == wire::node::Phase::Finalizing) status = JobStatus::Finalizing;
-  plane_->job_advanced(node, attempt, status);
+  plane_->nodes.job_advanced(node, attempt, status);
 }
 
 void NodeHub::on(const NodeId& node, const wire::node::LogChunk& message) {
   const auto& [job, attempt, fence] = message.attempt;
-  if (!plane_->holds(node, message.attempt)) return;
+  if (!holds(plane_->state(), node, message.attempt)) return;
   const Result<std::uint64_t> size =
       parts_.logs.append(job, attempt, message.offset, message.bytes);
   if (size) {
@@ -260,21 +262,21 @@ store::PutBlob log_row(store::BlobKey key, const std::vector<store::Piece>& piec
 }  // namespace
 
 /// A short attempt is told by its end alone.
-void NodeHub::note_start(const NodeId& node, const ControlPlane::Held& held,
+void NodeHub::note_start(const NodeId& node, const NodesDesk::Held& held,
                          const std::optional<Duration>& since_start) {
-  if (since_start) plane_->job_began(node, held, parts_.clock.now().wall - *since_start);
+  if (since_start) plane_->nodes.job_began(node, held, parts_.clock.now().wall - *since_start);
 }
 
 void NodeHub::on(const NodeId& node, const wire::node::Ended& message) {
   const AttemptRef& held = message.attempt;
-  if (!plane_->holds(node, held)) {
-    plane_->job_ended(node, held, message.outcome, {});
+  if (!holds(plane_->state(), node, held)) {
+    plane_->nodes.job_ended(node, held, message.outcome, {});
     return;
   }
   // The head's log is the job's; the others deliver theirs as files.
   if (model::head_node(plane_->state().jobs.at(held.job)) != node) {
     note_start(node, held, message.since_start);
-    return plane_->job_ended(node, held, judged(message), {});
+    return plane_->nodes.job_ended(node, held, judged(message), {});
   }
   if (!sealing_.insert(message.attempt).second) return;
   parts_.logs.seal(held.job, held.attempt,
@@ -285,7 +287,7 @@ void NodeHub::on(const NodeId& node, const wire::node::Ended& message) {
                      store::Batch rows;
                      rows.push_back(log_row(log_blob(held.job), *pieces, parts_.clock.now().wall));
                      note_start(node, held, message.since_start);
-                     plane_->job_ended(node, held, outcome, std::move(rows));
+                     plane_->nodes.job_ended(node, held, outcome, std::move(rows));
                    });
 }
 
@@ -309,9 +311,9 @@ std::string NodeHub::url_for(const Node& node) const {
 
 void NodeHub::launch(const Job& job, const Node& node) {
   if (!channels_.contains(node.id)) return;
-  const model::Workspace* workspace = plane_->find_workspace(job.key.workspace);
+  const model::Workspace* workspace = core::find_workspace(plane_->state(), job.key.workspace);
   if (workspace == nullptr) return;
-  const LaunchContext context{.catalogue = {*store_, *plane_},
+  const LaunchContext context{.catalogue = {*store_, plane_->state(), plane_->jobs},
                               .signer = parts_.signer,
                               .base_url = url_for(node),
                               .now = parts_.clock.now().wall,
@@ -321,8 +323,9 @@ void NodeHub::launch(const Job& job, const Node& node) {
     channels_[node.id].launched.insert(message->attempt);
     return send(node.id, *std::move(message));
   }
-  plane_->job_ended(node.id, {job.key, job.attempt, job.fence},
-                    {.ending = model::Ending::NotStarted, .message = message.error().message}, {});
+  plane_->nodes.job_ended(node.id, {job.key, job.attempt, job.fence},
+                          {.ending = model::Ending::NotStarted, .message = message.error().message},
+                          {});
 }
 
 void NodeHub::go(const Job& job, const NodeId& node) { send(node, make_go(job, node)); }
@@ -332,7 +335,7 @@ void NodeHub::stop(const AttemptRef& attempt, const NodeId& node) {
   if (channel == channels_.end()) return;
   // A node that has just dialled in takes a Stop without a Launch for the word that nobody wants
   // the attempt, and throws away what it made. Its Launch is on its way, with this Stop behind it.
-  const bool is_wanted = plane_->holds(node, attempt);
+  const bool is_wanted = holds(plane_->state(), node, attempt);
   if (is_wanted && !channel->second.launched.contains(attempt)) return;
   send(node, wire::node::Stop{attempt});
 }
@@ -345,7 +348,7 @@ bool NodeHub::goes_on(const AttemptRef& attempt) const {
 
 void NodeHub::forget(const AttemptRef& attempt, const NodeId& node) {
   // The state may know of an end that is not on disk yet: until then the next server needs the log.
-  plane_->when_durable([this, attempt](const Status& durable) {
+  plane_->ledger.when_durable([this, attempt](const Status& durable) {
     if (durable && !goes_on(attempt)) parts_.logs.drop(attempt.job, attempt.attempt);
   });
   if (const auto channel = channels_.find(node); channel != channels_.end()) {
@@ -360,8 +363,8 @@ void NodeHub::attempt_taken(const JobKey& job, int attempt) {
                    [this, job, attempt](const Result<std::vector<store::Piece>>& pieces) {
                      if (!pieces) return log::warning("{}", pieces.error().message);
                      const WallTime now = parts_.clock.now().wall;
-                     plane_->write({log_row(attempt_log_blob(job, attempt), *pieces, now)});
-                     plane_->when_durable([this, job, attempt](const Status& durable) {
+                     plane_->ledger.write({log_row(attempt_log_blob(job, attempt), *pieces, now)});
+                     plane_->ledger.when_durable([this, job, attempt](const Status& durable) {
                        if (durable) parts_.logs.drop(job, attempt);
                      });
                    });
@@ -394,8 +397,8 @@ void NodeHub::say_good_bye(std::function<void()> heard) {
 /// Written down first: the next server must not give their work to others before that.
 void NodeHub::give_long_leases(const std::set<NodeId>& nodes) {
   good_bye_->unheard.insert(nodes.begin(), nodes.end());
-  for (const NodeId& id : nodes) plane_->extend_lease(keeper_.lease_while_stopped(id));
-  plane_->when_durable([this, nodes](const Status& durable) {
+  for (const NodeId& id : nodes) plane_->nodes.extend_lease(keeper_.lease_while_stopped(id));
+  plane_->ledger.when_durable([this, nodes](const Status& durable) {
     for (const NodeId& id : nodes) {
       if (durable) send(id, wire::node::LeaseRenewed{0, parts_.lease_while_stopped});
       if (!durable || !channels_.contains(id)) good_bye_heard_by(id);

@@ -96,7 +96,7 @@ class NodeHub final : public Effects {
   void let_go_of_silent();
   void advance(const model::NodeId& node, const wire::node::AttemptRef& attempt,
                wire::node::Phase phase);
-  void note_start(const model::NodeId& node, const ControlPlane::Held& held,
+  void note_start(const model::NodeId& node, const NodesDesk::Held& held,
                   const std::optional<Duration>& since_start);
   void seal_later(const model::NodeId& node, const wire::node::Ended& message, const Error& why);
   std::string url_for(const model::Node& node) const;

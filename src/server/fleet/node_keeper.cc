@@ -33,14 +33,15 @@ Duration pause_after(int failures) {
 
 }  // namespace
 
-void NodeKeeper::attach(ControlPlane& plane, std::string url, std::string ca_file) {
-  plane_ = &plane;
+void NodeKeeper::attach(Ledger& ledger, NodesDesk& nodes, std::string url, std::string ca_file) {
+  ledger_ = &ledger;
+  nodes_ = &nodes;
   url_ = std::move(url);
   ca_file_ = std::move(ca_file);
 }
 
 const model::Site* NodeKeeper::site_of(const Node& node) const {
-  const auto& sites = plane_->state().sites;
+  const auto& sites = ledger_->state().sites;
   const auto found = sites.find(node.site);
   return found == sites.end() ? nullptr : &found->second;
 }
@@ -60,8 +61,8 @@ bool NodeKeeper::has_lease(const Node& node) const {
 }
 
 std::optional<Duration> NodeKeeper::renew(const NodeId& id) {
-  const auto node = plane_->state().nodes.find(id);
-  if (node == plane_->state().nodes.end() || !has_lease(node->second)) return std::nullopt;
+  const auto node = ledger_->state().nodes.find(id);
+  if (node == ledger_->state().nodes.end() || !has_lease(node->second)) return std::nullopt;
   lease_until_[id] = parts_.clock.now().mono + parts_.lease + kLeaseMargin;
   return parts_.lease;
 }
@@ -102,10 +103,10 @@ bool NodeKeeper::has_lapsed(const Node& node) {
 void NodeKeeper::start(const Node& node) {
   const model::Site* site = site_of(node);
   if (site == nullptr) {
-    return plane_->node_start_failed(node.id, fmt::format("there is no site '{}'", node.site));
+    return nodes_->start_failed(node.id, fmt::format("there is no site '{}'", node.site));
   }
   const auto entry = parts_.providers.of(*site);
-  if (!entry) return plane_->node_start_failed(node.id, entry.error().message);
+  if (!entry) return nodes_->start_failed(node.id, entry.error().message);
   Trouble& trouble = starts_[node.id];
   if (trouble.is_starting) return;
   trouble.is_starting = true;
@@ -124,17 +125,17 @@ void NodeKeeper::start(const Node& node) {
 }
 
 void NodeKeeper::started(const NodeId& id, const Status& outcome) {
-  const auto node = plane_->state().nodes.find(id);
-  if (node == plane_->state().nodes.end()) {
+  const auto node = ledger_->state().nodes.find(id);
+  if (node == ledger_->state().nodes.end()) {
     starts_.erase(id);
     return;
   }
   Trouble& trouble = starts_[id];
   trouble.is_starting = false;
-  if (outcome) return plane_->node_started(id, "");
+  if (outcome) return nodes_->started(id, "");
   log::error("node '{}' could not be started: {}", id.text, outcome.error().message);
   trouble.next_try = parts_.clock.now().mono + pause_after(node->second.start_failures + 1);
-  plane_->node_start_failed(id, outcome.error().message);
+  nodes_->start_failed(id, outcome.error().message);
 }
 
 void NodeKeeper::start_if_due(const Node& node) {
@@ -148,22 +149,22 @@ void NodeKeeper::start_if_due(const Node& node) {
 void NodeKeeper::reconcile() {
   std::set<std::string> sites;
   const TimePoint now = parts_.clock.now().mono;
-  for (const auto& [name, site] : plane_->state().sites) {
+  for (const auto& [name, site] : ledger_->state().sites) {
     const auto sweep = sweep_at_.find(name);
     if (sweep == sweep_at_.end() || now >= sweep->second) sites.insert(name);
   }
   std::vector<NodeId> overdue;
-  for (const auto& [id, node] : plane_->state().nodes) {
+  for (const auto& [id, node] : ledger_->state().nodes) {
     if (!parts_.is_connected(id)) {
       sites.insert(node.site);
     } else if (const auto at = overdue_at_.find(id); at != overdue_at_.end() && now >= at->second) {
-      if (!plane_->state().held.contains(id)) overdue.push_back(id);
+      if (!ledger_->state().held.contains(id)) overdue.push_back(id);
     }
   }
   for (const NodeId& id : overdue) retire(id, Then::LookAgain);
   for (const std::string& name : sites) {
-    const auto site = plane_->state().sites.find(name);
-    if (site != plane_->state().sites.end()) observe(site->second);
+    const auto site = ledger_->state().sites.find(name);
+    if (site != ledger_->state().sites.end()) observe(site->second);
   }
 }
 
@@ -192,12 +193,12 @@ void NodeKeeper::observed(const std::string& site, const std::vector<target::Obs
   std::map<NodeId, target::ObservedNode> by_id;
   for (const target::ObservedNode& node : seen) by_id[node.id] = node;
   std::vector<NodeId> absent;
-  for (const auto& [id, node] : plane_->state().nodes) {
+  for (const auto& [id, node] : ledger_->state().nodes) {
     if (node.site == site && !parts_.is_connected(id)) absent.push_back(id);
   }
   for (const NodeId& id : absent) {
-    const auto node = plane_->state().nodes.find(id);
-    if (node == plane_->state().nodes.end()) continue;
+    const auto node = ledger_->state().nodes.find(id);
+    if (node == ledger_->state().nodes.end()) continue;
     const auto found = by_id.find(id);
     settle(node->second,
            found == by_id.end() ? target::ObservedNode{id, Liveness::Gone, ""} : found->second);
@@ -211,20 +212,20 @@ void NodeKeeper::settle(const Node& node, const target::ObservedNode& seen) {
   const bool is_gone = seen.liveness == Liveness::Gone;
   switch (node.status) {
     case NodeStatus::Requested:
-      return is_gone ? start_if_due(node) : plane_->node_started(node.id, seen.note);
+      return is_gone ? start_if_due(node) : nodes_->started(node.id, seen.note);
     case NodeStatus::Preparing: {
       const TimePoint now = parts_.clock.now().mono;
       const TimePoint since = preparing_since_.try_emplace(node.id, now).first->second;
       if (seen.liveness == Liveness::Pending) preparing_since_.erase(node.id);
       const bool is_overdue = seen.liveness == Liveness::Running && now - since >= kTimeToConnect;
-      if (!is_gone && !is_overdue) return plane_->node_started(node.id, seen.note);
+      if (!is_gone && !is_overdue) return nodes_->started(node.id, seen.note);
       const std::string why = is_gone ? fmt::format("it ended before it connected{}",
                                                     seen.note.empty() ? "" : " (" + seen.note + ")")
                                       : "it runs but does not connect";
       starts_[node.id].next_try = now + pause_after(node.start_failures + 1);
       preparing_since_.erase(node.id);
       if (is_overdue) retire(node.id, Then::LookAgain);
-      return plane_->node_start_failed(node.id, fmt::format("node '{}': {}", node.id.text, why));
+      return nodes_->start_failed(node.id, fmt::format("node '{}': {}", node.id.text, why));
     }
     case NodeStatus::Ready:
     case NodeStatus::Detached: return settle_detached(node, seen.liveness);
@@ -235,7 +236,7 @@ void NodeKeeper::settle(const Node& node, const target::ObservedNode& seen) {
 
 /// Nobody knows, until its lease has lapsed: then its work is over, wherever it was.
 void NodeKeeper::settle_detached(const Node& node, Liveness liveness) {
-  const bool has_work = plane_->state().held.contains(node.id);
+  const bool has_work = ledger_->state().held.contains(node.id);
   if (has_lease(node)) {
     const bool is_settled = has_lapsed(node) || (liveness == Liveness::Gone && !has_work);
     if (is_settled) retire(node.id, Then::Gone);
@@ -255,7 +256,7 @@ bool NodeKeeper::may_be_tidying_up(const Node& node) const {
 
 /// Ended as often as it takes; it counts until its site has seen it go.
 void NodeKeeper::settle_going(const Node& node, Liveness liveness) {
-  const bool has_work = plane_->state().held.contains(node.id);
+  const bool has_work = ledger_->state().held.contains(node.id);
   if (has_work) return settle_detached(node, liveness);
   if (liveness != Liveness::Gone && may_be_tidying_up(node)) return;
   retire(node.id, liveness == Liveness::Gone ? Then::Gone : Then::LookAgain);
@@ -272,11 +273,11 @@ void NodeKeeper::withdrew(const NodeId& node) {
 
 /// Ends it and removes what it leaves.
 void NodeKeeper::retire(const NodeId& id, Then then) {
-  const Node& node = plane_->state().nodes.at(id);
+  const Node& node = ledger_->state().nodes.at(id);
   const model::Site* site = site_of(node);
   const auto entry =
       site == nullptr ? fail(Code::NotFound, "its site is gone") : parts_.providers.of(*site);
-  if (!entry) return plane_->node_gone(id);
+  if (!entry) return nodes_->gone(id);
   if (!retiring_.insert(id).second) return;
   const auto stop = [this, id, then, provider = entry->provider]() -> io::Offload::Continuation {
     const Status stopped = provider->stop(id);
@@ -287,11 +288,11 @@ void NodeKeeper::retire(const NodeId& id, Then then) {
       }
       if (then == Then::LookAgain) return;
       forget(id);
-      plane_->node_gone(id);
+      nodes_->gone(id);
     };
   };
   // That it holds nothing may not be on disk yet, and with the node the only other record goes.
-  plane_->when_durable([this, id, stop, &thread = entry->thread](const Status& durable) {
+  ledger_->when_durable([this, id, stop, &thread = entry->thread](const Status& durable) {
     if (durable) return thread.run(stop);
     retiring_.erase(id);
   });
@@ -300,12 +301,12 @@ void NodeKeeper::retire(const NodeId& id, Then then) {
 /// Nodes that bear our mark and that nobody knows of: the end of an earlier one was not seen.
 void NodeKeeper::end_strays(const std::string& name,
                             const std::vector<target::ObservedNode>& seen) {
-  const auto site = plane_->state().sites.find(name);
-  if (site == plane_->state().sites.end()) return;
+  const auto site = ledger_->state().sites.find(name);
+  if (site == ledger_->state().sites.end()) return;
   const auto entry = parts_.providers.of(site->second);
   if (!entry) return;
   for (const target::ObservedNode& node : seen) {
-    const bool is_known = plane_->state().nodes.contains(node.id);
+    const bool is_known = ledger_->state().nodes.contains(node.id);
     if (is_known || node.id.text == core::kLocalTarget || !retiring_.insert(node.id).second) {
       continue;
     }

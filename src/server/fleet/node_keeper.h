@@ -10,7 +10,8 @@
 #include "base/clock.h"
 #include "server/fleet/providers.h"
 #include "server/keys/signer.h"
-#include "server/plane/control_plane.h"
+#include "server/plane/ledger.h"
+#include "server/plane/nodes_desk.h"
 
 namespace berth::server {
 
@@ -41,7 +42,7 @@ class NodeKeeper {
   explicit NodeKeeper(NodeKeeperParts parts) : parts_(std::move(parts)) {}
 
   /// Before anything else; `url` is where nodes of other machines reach us.
-  void attach(ControlPlane& plane, std::string url, std::string ca_file);
+  void attach(Ledger& ledger, NodesDesk& nodes, std::string url, std::string ca_file);
 
   void start(const model::Node& node);
   /// Compares the nodes that are not connected with what their sites see.
@@ -82,7 +83,8 @@ class NodeKeeper {
   bool may_be_tidying_up(const model::Node& node) const;
 
   NodeKeeperParts parts_;
-  ControlPlane* plane_ = nullptr;
+  Ledger* ledger_ = nullptr;
+  NodesDesk* nodes_ = nullptr;
   std::string url_;
   std::string ca_file_;
   std::map<model::NodeId, Trouble> starts_;

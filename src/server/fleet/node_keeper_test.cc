@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/compute_rules.h"
+#include "server/plane/control_plane.h"
 #include "store/fake_store.h"
 #include "target/fake/fake_provider.h"
 
@@ -36,15 +38,15 @@ class NodeKeeperTest : public testing::Test {
  protected:
   NodeKeeperTest() {
     effects.keeper = &keeper;
-    keeper.attach(plane, "https://here", "/ca.pem");
+    keeper.attach(plane.ledger, plane.nodes, "https://here", "/ca.pem");
     EXPECT_TRUE(plane.start());
-    EXPECT_TRUE(plane.put_site({.name = "far", .provider = model::ProviderKind::Slurm}));
+    EXPECT_TRUE(plane.computes.put_site({.name = "far", .provider = model::ProviderKind::Slurm}));
     workspace = plane.state().workspaces.begin()->first;
-    EXPECT_TRUE(plane.put_compute({.key = {workspace, "pool"},
-                                   .name = "pool",
-                                   .location = "far",
-                                   .size = "Standard_DS3_v2",
-                                   .scale = {.max_nodes = 1}}));
+    EXPECT_TRUE(plane.computes.put({.key = {workspace, "pool"},
+                                    .name = "pool",
+                                    .location = "far",
+                                    .size = "Standard_DS3_v2",
+                                    .scale = {.max_nodes = 1}}));
     store.complete();
   }
 
@@ -52,7 +54,7 @@ class NodeKeeperTest : public testing::Test {
     model::Job job{.key = {workspace, name}};
     job.spec.command = "true";
     job.spec.compute = "pool";
-    ASSERT_TRUE(plane.submit(job));
+    ASSERT_TRUE(plane.jobs.submit(job));
     store.complete();
   }
   /// Lets so much time pass, in steps in which everybody looks.
@@ -67,12 +69,12 @@ class NodeKeeperTest : public testing::Test {
   void join(const std::string& node) {
     connected.insert({node});
     (void)keeper.renew({node});
-    EXPECT_TRUE(plane.node_joined({node}, {.work_root = "/w"}, {}));
+    EXPECT_TRUE(plane.nodes.joined({node}, {.work_root = "/w"}, {}));
     store.complete();
   }
   void lose_connection(const std::string& node) {
     connected.erase({node});
-    plane.node_detached({node});
+    plane.nodes.detached({node});
     store.complete();
   }
   int starts(const std::string& node) {
@@ -80,7 +82,7 @@ class NodeKeeperTest : public testing::Test {
     return found == nodes->nodes.end() ? 0 : found->second.starts;
   }
   const model::Node& node(const std::string& name) { return plane.state().nodes.at({name}); }
-  JobStatus status(const std::string& name) { return plane.job({workspace, name})->status; }
+  JobStatus status(const std::string& name) { return plane.jobs.find({workspace, name})->status; }
 
   SimClock clock;
   store::FakeStore store;
@@ -131,7 +133,7 @@ TEST_F(NodeKeeperTest, AStartThatFailsIsTriedAgainEverLater) {
 TEST_F(NodeKeeperTest, AStartThatActedAndThenFailedIsFoundAndNotRepeated) {
   submit("a");
   // What a lost answer looks like: the site has it, and the server was told that it has not.
-  plane.node_start_failed({"pool-1"}, "timed out");
+  plane.nodes.start_failed({"pool-1"}, "timed out");
   store.complete();
   ASSERT_EQ(node("pool-1").status, NodeStatus::Requested);
   pass(10s);
@@ -145,7 +147,8 @@ TEST_F(NodeKeeperTest, ANodeThatEndsBeforeItConnectsIsStartedAgainAndTheClusterS
   pass(1s);
   nodes->nodes[{"pool-1"}].liveness = Liveness::Gone;
   pass(3s);
-  EXPECT_NE(plane.find_compute(workspace, "pool")->start_error.find("ended before it connected"),
+  EXPECT_NE(core::find_compute(plane.state(), workspace, "pool")
+                ->start_error.find("ended before it connected"),
             std::string::npos);
   pass(5s);
   EXPECT_EQ(starts("pool-1"), 2);
@@ -175,12 +178,12 @@ TEST_F(NodeKeeperTest, ANodeThatComesBackWithinItsLeaseKeepsItsWork) {
   pass(8s);
   connected.insert({"pool-1"});
   (void)keeper.renew({"pool-1"});
-  EXPECT_TRUE(plane.node_joined({"pool-1"}, {}, {{{workspace, "a"}, 1}}));
+  EXPECT_TRUE(plane.nodes.joined({"pool-1"}, {}, {{{workspace, "a"}, 1}}));
   store.complete();
   pass(30s);
 
   EXPECT_EQ(status("a"), JobStatus::Starting);
-  EXPECT_EQ(plane.job({workspace, "a"})->attempt, 1);
+  EXPECT_EQ(plane.jobs.find({workspace, "a"})->attempt, 1);
 }
 
 /// A server that comes after one that has said good-bye, and knows only what was written down.
@@ -190,7 +193,7 @@ class AfterGoodByeTest : public NodeKeeperTest {
   Duration waits_for(const core::NodeLeaseExtended& lease) {
     submit("a");
     join("pool-1");
-    plane.extend_lease(lease);
+    plane.nodes.extend_lease(lease);
     lose_connection("pool-1");
     NodeEffects after;
     ControlPlane restarted(store, after, clock, {.settings = {.sizes = model::built_in_sizes()}});
@@ -206,7 +209,7 @@ class AfterGoodByeTest : public NodeKeeperTest {
     EXPECT_TRUE(restarted.start());
     Duration waited(0);
     for (; waited < 10min; waited += 1s) {
-      if (restarted.job({workspace, "a"})->status == JobStatus::Queued) break;
+      if (restarted.jobs.find({workspace, "a"})->status == JobStatus::Queued) break;
       clock.advance(1s);
       since_boot += 1s;
       next.reconcile();
@@ -246,14 +249,14 @@ TEST_F(NodeKeeperTest, ANodeThatSaysThatItLeavesIsGivenNothingMoreAndReplaced) {
   join("pool-1");
   ASSERT_EQ(status("a"), JobStatus::Starting);
   keeper.withdrew({"pool-1"});
-  plane.node_withdrew({"pool-1"});
+  plane.nodes.withdrew({"pool-1"});
   store.complete();
   EXPECT_EQ(status("a"), JobStatus::Starting) << "nobody knows yet what became of it";
 
-  plane.job_ended({"pool-1"}, {{workspace, "a"}, 1}, {.ending = model::Ending::Lost}, {});
+  plane.nodes.job_ended({"pool-1"}, {{workspace, "a"}, 1}, {.ending = model::Ending::Lost}, {});
   store.complete();
   EXPECT_EQ(status("a"), JobStatus::Queued);
-  EXPECT_EQ(plane.job({workspace, "a"})->attempt, 1);
+  EXPECT_EQ(plane.jobs.find({workspace, "a"})->attempt, 1);
   lose_connection("pool-1");
   nodes->nodes[{"pool-1"}].liveness = Liveness::Gone;
   pass(5s);
@@ -265,7 +268,7 @@ TEST_F(NodeKeeperTest, ANodeThatSaysThatItLeavesIsGivenNothingMoreAndReplaced) {
 TEST_F(NodeKeeperTest, ANodeToldToLeaveCountsUntilItsSiteHasSeenItGo) {
   submit("a");
   join("pool-1");
-  plane.job_ended({"pool-1"}, {{workspace, "a"}, 1}, {}, {});
+  plane.nodes.job_ended({"pool-1"}, {{workspace, "a"}, 1}, {}, {});
   store.complete();
   pass(122s);
   EXPECT_TRUE(plane.state().nodes.at({"pool-1"}).is_dismissed);
@@ -282,7 +285,7 @@ TEST_F(NodeKeeperTest, ANodeToldToLeaveCountsUntilItsSiteHasSeenItGo) {
 TEST_F(NodeKeeperTest, ANodeThatHangsUpAndDoesNotGoIsEnded) {
   submit("a");
   join("pool-1");
-  plane.job_ended({"pool-1"}, {{workspace, "a"}, 1}, {}, {});
+  plane.nodes.job_ended({"pool-1"}, {{workspace, "a"}, 1}, {}, {});
   store.complete();
   pass(122s);
   lose_connection("pool-1");
@@ -296,7 +299,7 @@ TEST_F(NodeKeeperTest, ANodeThatIsNotWantedBeforeItConnectedIsEndedAtOnce) {
   submit("a");
   pass(1s);
   ASSERT_EQ(node("pool-1").status, NodeStatus::Preparing);
-  ASSERT_TRUE(plane.cancel({workspace, "a"}));
+  ASSERT_TRUE(plane.jobs.cancel({workspace, "a"}));
   store.complete();
   pass(5s);
 
@@ -307,7 +310,7 @@ TEST_F(NodeKeeperTest, ANodeThatIsNotWantedBeforeItConnectedIsEndedAtOnce) {
 TEST_F(NodeKeeperTest, ANodeThatDoesNotGoIsEnded) {
   submit("a");
   join("pool-1");
-  plane.job_ended({"pool-1"}, {{workspace, "a"}, 1}, {}, {});
+  plane.nodes.job_ended({"pool-1"}, {{workspace, "a"}, 1}, {}, {});
   store.complete();
   pass(150s);  // It stays connected and does not listen.
   EXPECT_EQ(nodes->nodes[{"pool-1"}].liveness, Liveness::Gone);
@@ -331,9 +334,9 @@ TEST_F(NodeKeeperTest, ANodeThatAppearsLateAtASiteWhereAllSeemsWellIsFound) {
 TEST_F(NodeKeeperTest, ANodeIsNotEndedBeforeTheEndOfItsWorkIsOnDisk) {
   submit("a");
   join("pool-1");
-  plane.job_ended({"pool-1"}, {{workspace, "a"}, 1}, {}, {});
+  plane.nodes.job_ended({"pool-1"}, {{workspace, "a"}, 1}, {}, {});
   connected.erase({"pool-1"});
-  plane.node_detached({"pool-1"});
+  plane.nodes.detached({"pool-1"});
   clock.advance(60s);  // Its lease is over as well.
   keeper.reconcile();
   EXPECT_EQ(nodes->nodes[{"pool-1"}].liveness, Liveness::Running);

@@ -9,7 +9,7 @@
 #include "server/blob/operations.h"
 #include "server/door/route.h"
 #include "server/mlflow/mlflow.h"
-#include "server/plane/control_plane.h"
+#include "server/plane/ledger.h"
 
 namespace berth::server {
 namespace {
@@ -196,7 +196,7 @@ Result<io::Reply> remove(Call& call) {
     }
   }
   if (batch.empty()) return fail(Code::NotFound, fmt::format("no artifact '{}'", path));
-  call.services.plane.write(std::move(batch));
+  call.services.ledger.write(std::move(batch));
   return json_reply(200, json::object());
 }
 

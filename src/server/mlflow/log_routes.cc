@@ -7,7 +7,8 @@
 #include "server/door/route.h"
 #include "server/mlflow/mlflow.h"
 #include "server/mlflow/run_room.h"
-#include "server/plane/control_plane.h"
+#include "server/plane/jobs_desk.h"
+#include "server/plane/ledger.h"
 #include "store/tracking_names.h"
 #include "wire/mlflow/limits.h"
 #include "wire/mlflow/tracking.h"
@@ -42,7 +43,7 @@ Status set_tags(const Call& call, const Run& run, const model::TagMap& tags,
   model::TagMap of_job;
   for (const auto& [key, value] : tags) {
     if (run.is_job && key == store::kNameTag) {
-      TRY(call.services.plane.rename_job(run.key, value));
+      TRY(call.services.jobs.rename(run.key, value));
     } else if (run.is_job && is_users_own(key)) {
       of_job[key] = value;
     } else {
@@ -50,7 +51,7 @@ Status set_tags(const Call& call, const Run& run, const model::TagMap& tags,
     }
   }
   if (of_job.empty()) return Done{};
-  return call.services.plane.tag_job(run.key, of_job, {});
+  return call.services.jobs.tag(run.key, of_job, {});
 }
 
 /// A parameter has one value for ever; giving it that again is fine.
@@ -108,7 +109,7 @@ Result<io::Reply> set_tag(Call& call) {
   TRY(mlflow::check_tag(key, value, ""));
   const Run run = TRY(find_active_run(call, id));
   store::LogToRun change{.run = run.key};
-  const Together together(call.services.plane);
+  const Together together(call.services.ledger);
   TRY(set_tags(call, run, {{key, value}}, change));
   TRY(log_to(call, std::move(change)));
   return done();
@@ -122,8 +123,8 @@ Result<io::Reply> delete_tag(Call& call) {
   if (!TRY(tracking_of(call).tag(run.key, key))) {
     return fail(Code::NotFound, fmt::format("run '{}' has no tag '{}'", id, key));
   }
-  const Together together(call.services.plane);
-  if (run.is_job && is_users_own(key)) TRY(call.services.plane.tag_job(run.key, {}, {key}));
+  const Together together(call.services.ledger);
+  if (run.is_job && is_users_own(key)) TRY(call.services.jobs.tag(run.key, {}, {key}));
   track(call, store::LogToRun{.run = run.key, .lost_tags = {key}});
   return done();
 }
@@ -171,7 +172,7 @@ Result<io::Reply> log_batch(Call& call) {
   TRY(check_models_of(call, change.metrics));
   change.run = run.key;
   for (const auto& [key, value] : change.params) TRY(check_unchanged(call, run, key, value));
-  const Together together(call.services.plane);
+  const Together together(call.services.ledger);
   TRY(set_tags(call, run, tags, change));
   TRY(log_to(call, std::move(change)));
   return done();

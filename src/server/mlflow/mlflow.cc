@@ -3,7 +3,7 @@
 
 #include "base/caught.h"
 #include "base/text.h"
-#include "server/plane/control_plane.h"
+#include "server/plane/ledger.h"
 #include "wire/mlflow/limits.h"
 #include "wire/mlflow/tracking.h"
 
@@ -22,7 +22,7 @@ Result<Message> message_of(const Call& call) {
 store::Tracking& tracking_of(const Call& call) { return call.services.store.tracking(); }
 
 void track(const Call& call, store::TrackingChange change) {
-  call.services.plane.write({store::Track{std::move(change)}});
+  call.services.ledger.write({store::Track{std::move(change)}});
 }
 
 namespace {

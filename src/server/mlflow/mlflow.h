@@ -10,7 +10,6 @@
 #include "server/door/job_reach.h"
 #include "server/door/run_actions.h"
 #include "server/keys/principal.h"
-#include "server/plane/together.h"
 #include "store/tracking.h"
 #include "wire/mlflow/filter.h"
 #include "wire/mlflow/message.h"

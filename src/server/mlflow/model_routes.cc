@@ -4,7 +4,6 @@
 #include "model/labels.h"
 #include "server/door/route.h"
 #include "server/mlflow/mlflow.h"
-#include "server/plane/control_plane.h"
 #include "wire/mlflow/limits.h"
 #include "wire/mlflow/tracking.h"
 

@@ -14,7 +14,8 @@
 #include "server/assets/model_files.h"
 #include "server/mlflow/mlflow.h"
 #include "server/mlflow/model_versions.h"
-#include "server/plane/control_plane.h"
+#include "server/plane/jobs_desk.h"
+#include "server/plane/ledger.h"
 #include "server/plane/references.h"
 
 namespace berth::server {
@@ -90,7 +91,7 @@ Result<std::string> artifacts_of(const Call& call, const std::string& run) {
 
 /// Why there is nothing at the path, with what there is.
 Result<ModelSource> nothing_at(const Call& call, const JobOutputRef& reference) {
-  const auto job = call.services.plane.job({call.workspace->id, reference.job});
+  const auto job = call.services.jobs.find({call.workspace->id, reference.job});
   const bool is_live = job && !model::is_terminal(job->status);
   return fail(
       Code::NotFound,
@@ -161,7 +162,7 @@ Result<ModelSource> of_job_output(const Call& call, const JobOutputRef& referenc
   if (reference.output == "artifacts" || reference.output == "default") {
     return of_run(call, reference);
   }
-  const model::Job job = TRY(call.services.plane.job({call.workspace->id, reference.job}));
+  const model::Job job = TRY(call.services.jobs.find({call.workspace->id, reference.job}));
   BlobPlace place = TRY(find_output(job, reference.output));
   if (!reference.path.empty()) {
     if (!place.path.ends_with('/')) place.path += '/';
@@ -204,7 +205,7 @@ Result<ModelSource> source_of_uri(const Call& call, const std::string& uri) {
     return ModelSource{
         .uri = datastore_uri(*call.workspace, datastore_of(place.container), place.path)};
   }
-  TRY(check_ids(call.services.plane, *call.workspace, boost::json::string(uri)));
+  TRY(check_ids(call.services.ledger.state(), *call.workspace, boost::json::string(uri)));
   const DataRef reference = TRY(model::parse_data_ref(uri));
   if (const auto* output = std::get_if<JobOutputRef>(&reference)) {
     return of_job_output(call, *output);

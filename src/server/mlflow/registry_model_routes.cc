@@ -7,7 +7,7 @@
 #include "server/mlflow/mlflow.h"
 #include "server/mlflow/model_search.h"
 #include "server/mlflow/model_versions.h"
-#include "server/plane/control_plane.h"
+#include "server/plane/ledger.h"
 #include "wire/mlflow/registry.h"
 
 namespace berth::server {
@@ -49,7 +49,7 @@ Result<json::object> view_of(const Call& call, const AssetContainer& model) {
 Result<io::Reply> put_model(Call& call, AssetContainer model) {
   model.modified_at = now(call);
   json::object view = TRY(view_of(call, model));
-  call.services.plane.write({store::PutContainer{std::move(model)}});
+  call.services.ledger.write({store::PutContainer{std::move(model)}});
   return json_reply(200, json::object{{"registered_model", std::move(view)}});
 }
 
@@ -94,7 +94,7 @@ Result<io::Reply> rename(Call& call) {
   const std::string old_name = std::exchange(model.name, name);
   model.modified_at = now(call);
   json::object view = mlflow::to_json(model, latest);
-  call.services.plane.write({store::RenameContainer{old_name, std::move(model)}});
+  call.services.ledger.write({store::RenameContainer{old_name, std::move(model)}});
   return json_reply(200, json::object{{"registered_model", std::move(view)}});
 }
 
@@ -108,7 +108,7 @@ Result<io::Reply> update(Call& call) {
 Result<io::Reply> remove(Call& call) {
   const Message message = TRY(message_of(call));
   const AssetContainer model = TRY(named_model(call, message, Touch::Write));
-  call.services.plane.write(
+  call.services.ledger.write(
       TRY(removal_of_all(call.services.store, model.workspace, kKind, model.name)));
   return json_reply(200, json::object());
 }

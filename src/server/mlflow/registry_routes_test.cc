@@ -256,7 +256,7 @@ TEST_F(RegistryTest, FilesThatAreNotThoseThatWereRegisteredAreNotUsed) {
   const std::string file = pinned("line/1") + "/MLmodel";
   store::Blob blob = **rows->blob({workspace, "azureml", file});
   blob.pieces = {{std::string(64, 'a'), 1}};  // Past every door, as damage would.
-  plane.write({store::PutBlob{blob}});
+  plane.ledger.write({store::PutBlob{blob}});
   settle();
 
   const Answer uri = mlflow("GET", "model-versions/get-download-uri?name=line&version=1");

@@ -9,7 +9,7 @@
 #include "server/mlflow/model_search.h"
 #include "server/mlflow/model_source.h"
 #include "server/mlflow/model_versions.h"
-#include "server/plane/control_plane.h"
+#include "server/plane/ledger.h"
 #include "wire/mlflow/registry.h"
 
 namespace berth::server {
@@ -50,7 +50,7 @@ io::Reply put_version(Call& call, Named named) {
   store::Batch rows;
   rows.push_back(store::PutAsset{std::move(named.version)});
   rows.push_back(store::PutContainer{std::move(named.model)});
-  call.services.plane.write(std::move(rows));
+  call.services.ledger.write(std::move(rows));
   return json_reply(200, json::object{{"model_version", std::move(view)}});
 }
 
@@ -90,7 +90,7 @@ Result<io::Reply> create(Call& call) {
   json::object view = mlflow::to_json(std::get<store::PutAsset>(rows[0]).asset,
                                       std::get<store::PutContainer>(rows[1]).container);
   std::ranges::move(files, std::back_inserter(rows));
-  call.services.plane.write(std::move(rows));
+  call.services.ledger.write(std::move(rows));
   return json_reply(200, json::object{{"model_version", std::move(view)}});
 }
 
@@ -119,7 +119,7 @@ Result<io::Reply> get_download_uri(Call& call) {
 Result<io::Reply> remove(Call& call) {
   const Message message = TRY(message_of(call));
   const Named named = TRY(named_version(call, message, Touch::Write));
-  call.services.plane.write(TRY(removal_of(call.services.store, named.version, now(call))));
+  call.services.ledger.write(TRY(removal_of(call.services.store, named.version, now(call))));
   return json_reply(200, json::object());
 }
 
@@ -162,7 +162,7 @@ Result<io::Reply> transition_stage(Call& call) {
       other.modified_at = now(call);
       rows.push_back(store::PutAsset{std::move(other)});
     }
-    if (!rows.empty()) call.services.plane.write(std::move(rows));
+    if (!rows.empty()) call.services.ledger.write(std::move(rows));
   }
   mlflow::set_stage(named.version, stage);
   return put_version(call, std::move(named));

@@ -98,7 +98,7 @@ TEST_F(MlflowRoutes, TheRunOfALiveJobSaysWhatTheJobDoes) {
            R"({"run_id": "own", "status": "FINISHED", "end_time": 5, "run_name": "me"})", token);
   EXPECT_EQ(ended.at("/run_info/status"), "RUNNING");
   EXPECT_EQ(ended.at("/run_info/run_name"), "me");
-  EXPECT_EQ(plane.job(key)->display_name, "me");
+  EXPECT_EQ(plane.jobs.find(key)->display_name, "me");
   finish(key, "");
   EXPECT_EQ(ask("GET", api("runs/get?run_id=own"), kOwnerToken).at("/run/info/status"), "FINISHED");
   // Dead with the attempt.
@@ -134,7 +134,7 @@ TEST_F(MlflowRoutes, ABatchThatIsRefusedLeavesNothing) {
 }
 
 TEST_F(MlflowRoutes, WorkspacesDoNotSeeEachOthersRuns) {
-  ASSERT_TRUE(plane.put_workspace({.name = "other"}));
+  ASSERT_TRUE(plane.workspaces.put({.name = "other"}));
   const std::string run = new_run();
   std::string elsewhere = api("runs/get?run_id=" + run);
   elsewhere.replace(elsewhere.find("workspaces/default"), 18, "workspaces/other");

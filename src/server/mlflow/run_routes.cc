@@ -5,7 +5,8 @@
 #include "model/labels.h"
 #include "server/door/route.h"
 #include "server/mlflow/mlflow.h"
-#include "server/plane/control_plane.h"
+#include "server/plane/jobs_desk.h"
+#include "server/plane/ledger.h"
 #include "store/tracking_names.h"
 #include "wire/mlflow/limits.h"
 #include "wire/mlflow/tracking.h"
@@ -109,8 +110,8 @@ Result<io::Reply> update(Call& call) {
   const std::optional<model::RunStatus> status = TRY(status_of(message));
   const std::optional<std::int64_t> ended_at = TRY(message.integer("end_time"));
   const std::string name = TRY(message.text("run_name"));
-  const Together together(call.services.plane);
-  if (!call.services.plane.state().jobs.contains(run.key)) {
+  const Together together(call.services.ledger);
+  if (!call.services.ledger.state().jobs.contains(run.key)) {
     change.status = status;
     if (ended_at) change.ended_at = wall_time(*ended_at);
     run.status = status.value_or(run.status);
@@ -120,7 +121,7 @@ Result<io::Reply> update(Call& call) {
     TRY(mlflow::check_tag(store::kNameTag, name, "run_name."));
     run.name = name;
     change.name = name;
-    if (run.is_job) TRY(call.services.plane.rename_job(run.key, name));
+    if (run.is_job) TRY(call.services.jobs.rename(run.key, name));
   }
   track(call, std::move(change));
   return json_reply(200, json::object{{"run_info", mlflow::to_json(run)}});

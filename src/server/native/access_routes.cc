@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // /berth/v1: users and their tokens.
 #include "base/text.h"
+#include "core/workspace_rules.h"
 #include "server/door/route.h"
-#include "server/plane/control_plane.h"
+#include "server/plane/access_desk.h"
+#include "server/plane/ledger.h"
 #include "wire/access.h"
 #include "wire/arm/field.h"
 #include "wire/arm/resource.h"
@@ -17,7 +19,7 @@ using model::User;
 
 constexpr auto kDefaultLifetime = std::chrono::days(90);
 
-const core::State& state_of(const Call& call) { return call.services.plane.state(); }
+const core::State& state_of(const Call& call) { return call.services.ledger.state(); }
 
 Result<const User*> existing(const Call& call) {
   const std::string& name = call.parameter("user");
@@ -30,7 +32,8 @@ json::object shown(const Call& call, const Token& token) {
   json::object object = wire::to_json(token, call.services.clock.now().wall);
   const auto user = state.access.users.find(token.user);
   object["user"] = user == state.access.users.end() ? "" : user->second.name;
-  const model::Workspace* workspace = call.services.plane.find_workspace(token.workspace);
+  const model::Workspace* workspace =
+      core::find_workspace(call.services.ledger.state(), token.workspace);
   object["workspace"] = workspace == nullptr ? json::value(nullptr) : json::value(workspace->name);
   return object;
 }
@@ -41,7 +44,8 @@ json::object shown(const Call& call, const User& user) {
   for (const auto& [id, assignment] : state_of(call).access.assignments) {
     if (assignment.user != user.id) continue;
     const model::RoleDefinition* role = core::find_role(assignment.role);
-    const model::Workspace* workspace = call.services.plane.find_workspace(assignment.workspace);
+    const model::Workspace* workspace =
+        core::find_workspace(call.services.ledger.state(), assignment.workspace);
     roles.push_back({{"role", role == nullptr ? assignment.role : std::string(role->name)},
                      {"workspace",
                       workspace == nullptr ? json::value(nullptr) : json::value(workspace->name)}});
@@ -65,22 +69,22 @@ Result<io::Reply> put_user(Call& call) {
   const std::string display_name = TRY(wire::display_name_from_json(TRY(json_body(call, true))));
   const bool is_new = !existing(call).has_value();
   const User user =
-      TRY(call.services.plane.put_user(call.parameter("user"), display_name, call.principal.name));
+      TRY(call.services.access.put_user(call.parameter("user"), display_name, call.principal.name));
   return json_reply(is_new ? 201 : 200, shown(call, user));
 }
 
 /// What becomes of the user's jobs that are not over: ?jobs=cancel or keep.
-Result<ControlPlane::UsersJobs> jobs_of(const Call& call) {
+Result<AccessDesk::UsersJobs> jobs_of(const Call& call) {
   const std::string word = call.query_value("jobs");
-  if (word.empty()) return ControlPlane::UsersJobs::Refuse;
-  if (word == "cancel") return ControlPlane::UsersJobs::Cancel;
-  if (word == "keep") return ControlPlane::UsersJobs::Keep;
+  if (word.empty()) return AccessDesk::UsersJobs::Refuse;
+  if (word == "cancel") return AccessDesk::UsersJobs::Cancel;
+  if (word == "keep") return AccessDesk::UsersJobs::Keep;
   return fail(Code::InvalidArgument, "'jobs' is 'cancel' or 'keep'", "jobs");
 }
 
 Result<io::Reply> delete_user(Call& call) {
   const auto jobs = TRY(jobs_of(call));
-  const Status deleted = call.services.plane.delete_user(call.parameter("user"), jobs);
+  const Status deleted = call.services.access.delete_user(call.parameter("user"), jobs);
   if (!deleted && deleted.error().code != Code::NotFound) return fail(deleted.error());
   return io::Reply{.status = 204};
 }
@@ -99,8 +103,8 @@ Result<io::Reply> list_tokens(Call& call) {
 /// A name in the default group, or a whole ARM id's worth: what the body calls its workspace.
 Result<model::WorkspaceId> workspace_named(const Call& call, const wire::TokenRequest& asked) {
   if (asked.workspace.empty()) return model::WorkspaceId();
-  const model::Workspace* workspace =
-      call.services.plane.find_workspace(asked.subscription, asked.resource_group, asked.workspace);
+  const model::Workspace* workspace = core::find_workspace(
+      call.services.ledger.state(), asked.subscription, asked.resource_group, asked.workspace);
   if (workspace != nullptr) return workspace->id;
   return fail(Code::NotFound, fmt::format("no workspace '{}'", asked.workspace), "workspace");
 }
@@ -116,7 +120,7 @@ Result<io::Reply> put_token(Call& call) {
               .created_by = call.principal.name};
   draft.workspace = TRY(workspace_named(call, asked));
   draft.expires_at = asked.expires_at.value_or(call.services.clock.now().wall + kDefaultLifetime);
-  const auto made = TRY(call.services.plane.make_token(std::move(draft)));
+  const auto made = TRY(call.services.access.make_token(std::move(draft)));
   json::object object = shown(call, made.token);
   object["token"] = made.text;
   io::Reply reply = json_reply(201, object);
@@ -125,7 +129,7 @@ Result<io::Reply> put_token(Call& call) {
 }
 
 Result<io::Reply> revoke_token(Call& call) {
-  const Status revoked = call.services.plane.revoke_token({call.parameter("token")});
+  const Status revoked = call.services.access.revoke_token({call.parameter("token")});
   if (!revoked && revoked.error().code != Code::NotFound) return fail(revoked.error());
   return io::Reply{.status = 204};
 }

@@ -12,7 +12,8 @@
 #include "server/door/route.h"
 #include "server/fleet/log_store.h"
 #include "server/fleet/log_waiters.h"
-#include "server/plane/control_plane.h"
+#include "server/plane/jobs_desk.h"
+#include "server/plane/ledger.h"
 
 namespace berth::server {
 namespace {
@@ -30,7 +31,7 @@ constexpr std::uint64_t kMostAttempts = 1'000'000;
 bool is_waiting(const Job& job) { return !model::holds_nodes(job); }
 
 Result<io::Reply> status(Call& call) {
-  const core::State& state = call.services.plane.state();
+  const core::State& state = call.services.ledger.state();
   json::array nodes;
   for (const auto& [id, node] : state.nodes) {
     json::value& shown = nodes.emplace_back(record::encode(node));
@@ -86,7 +87,7 @@ Result<LogPart> read_taken(const Services& services, const Job& job, const LogPo
 
 Result<LogPart> read_log(const Services& services, const JobKey& key, const LogPosition& from) {
   const std::uint64_t offset = from.offset;
-  const Job job = TRY(services.plane.recorded_job(key));
+  const Job job = TRY(services.jobs.find_recorded(key));
   if (from.attempt > 0 && from.attempt < job.attempt) return read_taken(services, job, from);
   LogPart part{.status = job.status, .attempt = job.attempt};
   const bool is_over = model::is_terminal(job.status);
@@ -156,7 +157,7 @@ Result<io::Reply> log(Call& call) {
 
 Result<io::Reply> explain(Call& call) {
   const JobKey key{call.workspace->id, call.parameter("name")};
-  const std::string explanation = TRY(call.services.plane.explain(key));
+  const std::string explanation = TRY(call.services.jobs.explain(key));
   return json_reply(200, {{"explanation", explanation}});
 }
 

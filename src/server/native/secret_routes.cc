@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "server/door/route.h"
 #include "server/keys/secrets.h"
-#include "server/plane/control_plane.h"
+#include "server/plane/ledger.h"
 #include "wire/arm/field.h"
 #include "wire/arm/resource.h"
 
@@ -75,12 +75,12 @@ Result<io::Reply> put(Call& call, const SecretKey& key) {
                       .set_by = call.principal.name,
                       .created_at = existing ? existing->created_at : now,
                       .modified_at = now};
-  call.services.plane.write({store::PutSecret{secret}});
+  call.services.ledger.write({store::PutSecret{secret}});
   return json_reply(existing ? 200 : 201, shown(secret));
 }
 
 Result<io::Reply> remove(Call& call, const SecretKey& key) {
-  call.services.plane.write({store::DeleteSecret{key}});
+  call.services.ledger.write({store::DeleteSecret{key}});
   return io::Reply{.status = 204};
 }
 

@@ -4,7 +4,8 @@
 #include "server/door/paging.h"
 #include "server/door/route.h"
 #include "server/fleet/compute_view.h"
-#include "server/plane/control_plane.h"
+#include "server/plane/computes_desk.h"
+#include "server/plane/ledger.h"
 #include "wire/arm/resource.h"
 #include "wire/site.h"
 
@@ -17,7 +18,7 @@ using model::Site;
 
 Result<const Site*> existing(const Call& call) {
   const std::string& name = call.parameter("site");
-  for (const auto& [key, site] : call.services.plane.state().sites) {
+  for (const auto& [key, site] : call.services.ledger.state().sites) {
     if (equals_ignoring_case(key, name)) return &site;
   }
   return fail(Code::NotFound, fmt::format("no site '{}'", name));
@@ -25,7 +26,7 @@ Result<const Site*> existing(const Call& call) {
 
 Result<io::Reply> list_sites(Call& call) {
   json::array sites;
-  for (const auto& [name, site] : call.services.plane.state().sites) {
+  for (const auto& [name, site] : call.services.ledger.state().sites) {
     sites.push_back(wire::to_json(site));
   }
   return json_reply(200, arm::page(std::move(sites)));
@@ -39,12 +40,12 @@ Result<io::Reply> put_site(Call& call) {
   Site site = TRY(wire::site_from_json(TRY(json_body(call))));
   site.name = call.parameter("site");
   const bool is_new = !existing(call).has_value();
-  const Site stored = TRY(call.services.plane.put_site(std::move(site)));
+  const Site stored = TRY(call.services.computes.put_site(std::move(site)));
   return json_reply(is_new ? 201 : 200, wire::to_json(stored));
 }
 
 Result<io::Reply> remove_site(Call& call) {
-  const Status removed = call.services.plane.remove_site(call.parameter("site"));
+  const Status removed = call.services.computes.remove_site(call.parameter("site"));
   if (!removed && removed.error().code != Code::NotFound) return fail(removed.error());
   return io::Reply{.status = 204};
 }
@@ -54,12 +55,12 @@ constexpr const char* kTakeNodes = "Berth/nodes/preempt/action";
 
 /// Nodes of a cluster belong to its workspace, this machine's own to nobody's.
 bool may(const Call& call, const char* action, const model::Node& node) {
-  const model::Compute* compute = core::compute_of(call.services.plane.state(), node.target);
+  const model::Compute* compute = core::compute_of(call.services.ledger.state(), node.target);
   return call.may(action, compute == nullptr ? model::WorkspaceId() : compute->key.workspace);
 }
 
 Result<io::Reply> list_nodes(Call& call) {
-  const core::State& state = call.services.plane.state();
+  const core::State& state = call.services.ledger.state();
   const std::size_t skip = static_cast<std::size_t>(TRY(continuation(call)));
   json::array nodes;
   std::string next;
@@ -77,11 +78,11 @@ Result<io::Reply> list_nodes(Call& call) {
 
 Result<io::Reply> preempt(Call& call) {
   const model::NodeId node{call.parameter("node")};
-  const auto found = call.services.plane.state().nodes.find(node);
-  if (found != call.services.plane.state().nodes.end() && !may(call, kTakeNodes, found->second)) {
+  const auto found = call.services.ledger.state().nodes.find(node);
+  if (found != call.services.ledger.state().nodes.end() && !may(call, kTakeNodes, found->second)) {
     return fail(Code::NotFound, fmt::format("no node '{}'", node.text));
   }
-  TRY(call.services.plane.preempt_node(node));
+  TRY(call.services.computes.preempt_node(node));
   return json_reply(200, json::object{{"name", call.parameter("node")}});
 }
 

@@ -3,7 +3,8 @@
 #include "base/text.h"
 #include "server/door/paging.h"
 #include "server/door/route.h"
-#include "server/plane/control_plane.h"
+#include "server/plane/ledger.h"
+#include "server/plane/workspaces_desk.h"
 #include "server/storage/storage_keeper.h"
 
 namespace berth::server {
@@ -34,7 +35,7 @@ Result<io::Reply> answer_with_report(const Call& call, Workspaces workspaces, bo
 
 Result<io::Reply> show_all(Call& call) {
   call.is_recorded = true;
-  return answer_with_report(call, call.services.plane.state().workspaces, true);
+  return answer_with_report(call, call.services.ledger.state().workspaces, true);
 }
 
 Result<io::Reply> show_workspace(Call& call) {
@@ -164,7 +165,7 @@ Result<io::Reply> patch_retention(Call& call) {
       return fail(Code::InvalidArgument, fmt::format("'{}' must be a number of seconds", key), key);
     }
   }
-  const auto stored = TRY(call.services.plane.set_retention(call.workspace->id, retention));
+  const auto stored = TRY(call.services.workspaces.set_retention(call.workspace->id, retention));
   if (call.services.storage != nullptr) call.services.storage->retention_changed();
   return json_reply(200, to_json(stored.retention));
 }

@@ -52,10 +52,10 @@ class ClusterPlaneTest : public testing::Test {
   ClusterPlaneTest() {
     EXPECT_TRUE(plane.start());
     workspace = plane.state().workspaces.begin()->first;
-    EXPECT_TRUE(plane.put_compute({.key = {workspace, "pool"},
-                                   .name = "pool",
-                                   .size = "Standard_DS3_v2",
-                                   .scale = {.max_nodes = 2}}));
+    EXPECT_TRUE(plane.computes.put({.key = {workspace, "pool"},
+                                    .name = "pool",
+                                    .size = "Standard_DS3_v2",
+                                    .scale = {.max_nodes = 2}}));
     store.complete();
   }
   ~ClusterPlaneTest() override { core::check_invariants(plane.state()); }
@@ -65,11 +65,11 @@ class ClusterPlaneTest : public testing::Test {
     job.spec.command = "true";
     job.spec.compute = "pool";
     job.spec.resources.instance_count = nodes;
-    ASSERT_TRUE(plane.submit(job));
+    ASSERT_TRUE(plane.jobs.submit(job));
     store.complete();
   }
-  void join(const std::string& node, const std::vector<ControlPlane::Held>& held = {}) {
-    ASSERT_TRUE(plane.node_joined({node}, {.work_root = "/w"}, held));
+  void join(const std::string& node, const std::vector<NodesDesk::Held>& held = {}) {
+    ASSERT_TRUE(plane.nodes.joined({node}, {.work_root = "/w"}, held));
     store.complete();
   }
   void gang_of_two() {
@@ -80,13 +80,13 @@ class ClusterPlaneTest : public testing::Test {
   }
   void end(const std::string& name, const std::string& node, model::Outcome outcome = {},
            store::Batch more = {}) {
-    plane.job_ended({node}, {{workspace, name}, plane.job({workspace, name})->attempt}, outcome,
-                    std::move(more));
+    plane.nodes.job_ended({node}, {{workspace, name}, plane.jobs.find({workspace, name})->attempt},
+                          outcome, std::move(more));
     store.complete();
   }
-  JobStatus status(const std::string& name) { return plane.job({workspace, name})->status; }
+  JobStatus status(const std::string& name) { return plane.jobs.find({workspace, name})->status; }
   void prepared(const std::string& node, int port) {
-    plane.member_prepared({node}, {{workspace, "g"}, 1}, "127.0.0.1", port);
+    plane.nodes.member_prepared({node}, {{workspace, "g"}, 1}, "127.0.0.1", port);
     store.complete();
   }
 
@@ -101,13 +101,13 @@ TEST_F(ClusterPlaneTest, NodesAreStartedWhenTheCommitIsOnDiskAndBearNewNames) {
   model::Job job{.key = {workspace, "a"}};
   job.spec.command = "true";
   job.spec.compute = "POOL";
-  ASSERT_TRUE(plane.submit(job));
+  ASSERT_TRUE(plane.jobs.submit(job));
   EXPECT_EQ(world.read(), Names{});
   store.complete();
   EXPECT_EQ(world.read(), Names{"start pool-1"});
-  EXPECT_EQ(plane.job({workspace, "a"})->spec.compute, "pool");
+  EXPECT_EQ(plane.jobs.find({workspace, "a"})->spec.compute, "pool");
 
-  plane.node_gone({"pool-1"});
+  plane.nodes.gone({"pool-1"});
   store.complete();
   EXPECT_EQ(world.read(), Names{"start pool-2"});
 }
@@ -123,7 +123,7 @@ TEST_F(ClusterPlaneTest, EveryMemberIsLaunchedAndLetGoWhenAllHavePrepared) {
   EXPECT_EQ(world.read(), Names{});
   prepared("pool-1", 7001);
   EXPECT_EQ(world.read(), (Names{"go g pool-1", "go g pool-2"}));
-  EXPECT_EQ(plane.job({workspace, "g"})->members[1].port, 7002);
+  EXPECT_EQ(plane.jobs.find({workspace, "g"})->members[1].port, 7002);
   // A member whose agent came back asks again.
   prepared("pool-2", 7002);
   EXPECT_EQ(world.read(), (Names{"go g pool-1", "go g pool-2"}));
@@ -133,7 +133,7 @@ TEST_F(ClusterPlaneTest, AMemberThatMissedGoIsToldAgainAlsoWhenItsPeerIsDone) {
   gang_of_two();
   prepared("pool-1", 5000);
   prepared("pool-2", 5100);
-  plane.node_detached({"pool-2"});  // And Go with it.
+  plane.nodes.detached({"pool-2"});  // And Go with it.
   end("g", "pool-1");
   join("pool-2", {{{workspace, "g"}, 1}});
   world.read();
@@ -152,7 +152,7 @@ TEST_F(ClusterPlaneTest, AMemberThatFailsStopsTheOthers) {
 
 TEST_F(ClusterPlaneTest, AMemberThatComesBackAfterItsPeerFailedIsStoppedAgain) {
   gang_of_two();
-  plane.node_detached({"pool-1"});
+  plane.nodes.detached({"pool-1"});
   end("g", "pool-2", {.exit_code = 3});
   world.read();
   join("pool-1", {{{workspace, "g"}, 1}});
@@ -163,7 +163,7 @@ TEST_F(ClusterPlaneTest, APreemptedJobIsStoppedQueuedAgainAndItsNodeDismissed) {
   submit("a");
   join("pool-1");
   world.read();
-  ASSERT_TRUE(plane.preempt_node({"pool-1"}));
+  ASSERT_TRUE(plane.computes.preempt_node({"pool-1"}));
   store.complete();
   EXPECT_EQ(world.read(), Names{"stop a pool-1"});
 
@@ -183,13 +183,13 @@ TEST_F(ClusterPlaneTest, APreemptedJobIsStoppedQueuedAgainAndItsNodeDismissed) {
 TEST_F(ClusterPlaneTest, ALateReportOfATakenAttemptIsRefusedAndForgotten) {
   submit("a");
   join("pool-1");
-  plane.node_gone({"pool-1"});
+  plane.nodes.gone({"pool-1"});
   store.complete();
   EXPECT_EQ(status("a"), JobStatus::Queued);
   world.read();
 
-  plane.job_advanced({"pool-1"}, {{workspace, "a"}, 1}, JobStatus::Running);
-  plane.job_ended({"pool-1"}, {{workspace, "a"}, 1}, {}, {});
+  plane.nodes.job_advanced({"pool-1"}, {{workspace, "a"}, 1}, JobStatus::Running);
+  plane.nodes.job_ended({"pool-1"}, {{workspace, "a"}, 1}, {}, {});
   store.complete();
 
   EXPECT_EQ(status("a"), JobStatus::Queued);
@@ -201,8 +201,8 @@ TEST_F(ClusterPlaneTest, ANodeCannotReportForAJobOfAnother) {
   submit("b");
   join("pool-1");
   join("pool-2");
-  plane.job_ended({"pool-2"}, {{workspace, "a"}, 1}, {}, {});
-  plane.job_advanced({"pool-2"}, {{workspace, "a"}, 1}, JobStatus::Running);
+  plane.nodes.job_ended({"pool-2"}, {{workspace, "a"}, 1}, {}, {});
+  plane.nodes.job_advanced({"pool-2"}, {{workspace, "a"}, 1}, JobStatus::Running);
   store.complete();
   EXPECT_EQ(status("a"), JobStatus::Starting);
 }
@@ -216,18 +216,18 @@ TEST_F(ClusterPlaneTest, ARestartKeepsClustersNodesAndGangs) {
   core::check_invariants(restarted.state());
   EXPECT_EQ(after.read(), Names{}) << "nothing is started twice";
 
-  ASSERT_TRUE(restarted.node_joined({"pool-1"}, {}, {{{workspace, "g"}, 1}}));
-  ASSERT_TRUE(restarted.node_joined({"pool-2"}, {}, {{{workspace, "g"}, 1}}));
+  ASSERT_TRUE(restarted.nodes.joined({"pool-1"}, {}, {{{workspace, "g"}, 1}}));
+  ASSERT_TRUE(restarted.nodes.joined({"pool-2"}, {}, {{{workspace, "g"}, 1}}));
   store.complete();
   EXPECT_EQ(after.read(), (Names{"launch g pool-1", "launch g pool-2"})) << "confirmed, not begun";
-  EXPECT_EQ(restarted.job({workspace, "g"})->attempt, 1);
+  EXPECT_EQ(restarted.jobs.find({workspace, "g"})->attempt, 1);
 }
 
 TEST_F(ClusterPlaneTest, AFailedCommitLeavesNoNodeBehind) {
   model::Job job{.key = {workspace, "a"}};
   job.spec.command = "true";
   job.spec.compute = "pool";
-  ASSERT_TRUE(plane.submit(job));
+  ASSERT_TRUE(plane.jobs.submit(job));
   store.fail_all({Code::OutOfSpace, "disk full"});
   EXPECT_EQ(world.read(), Names{});
   EXPECT_TRUE(plane.state().nodes.empty());
@@ -236,8 +236,8 @@ TEST_F(ClusterPlaneTest, AFailedCommitLeavesNoNodeBehind) {
 TEST_F(ClusterPlaneTest, ANodeWhoseJobEndedWithTheLossOfAnotherIsIdleFromThenOn) {
   gang_of_two();
   end("g", "pool-1");
-  ASSERT_TRUE(plane.cancel({workspace, "g"}));
-  plane.node_gone({"pool-2"});
+  ASSERT_TRUE(plane.jobs.cancel({workspace, "g"}));
+  plane.nodes.gone({"pool-2"});
   store.complete();
   ASSERT_EQ(status("g"), JobStatus::Canceled);
   clock.advance(121s);
@@ -251,7 +251,7 @@ TEST_F(ClusterPlaneTest, ANodeThatWasDismissedUnheardIsToldWhenItComesBack) {
   end("a", "pool-1");
   clock.advance(121s);
   plane.tick();  // To leave; for a moment it could still be called back.
-  plane.node_detached({"pool-1"});
+  plane.nodes.detached({"pool-1"});
   store.complete();
   ASSERT_TRUE(plane.state().nodes.at({"pool-1"}).is_dismissed);
   world.read();
@@ -261,11 +261,11 @@ TEST_F(ClusterPlaneTest, ANodeThatWasDismissedUnheardIsToldWhenItComesBack) {
 }
 
 TEST_F(ClusterPlaneTest, AWorkspaceWithAClusterIsNotDeleted) {
-  const auto made = plane.put_workspace({.name = "other"});
+  const auto made = plane.workspaces.put({.name = "other"});
   ASSERT_TRUE(made);
-  ASSERT_TRUE(plane.put_compute(
+  ASSERT_TRUE(plane.computes.put(
       {.key = {made->id, "own"}, .name = "own", .size = "Standard_DS3_v2", .scale = {}}));
-  EXPECT_EQ(plane.delete_workspace(made->id).error().code, Code::Conflict);
+  EXPECT_EQ(plane.workspaces.remove(made->id).error().code, Code::Conflict);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "server/plane/control_plane.h"
+#include "server/plane/effects.h"
 
 namespace berth::server {
 

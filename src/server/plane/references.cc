@@ -2,11 +2,12 @@
 #include "server/plane/references.h"
 
 #include "base/text.h"
+#include "core/workspace_rules.h"
 #include "model/datastore.h"
 #include "model/reference_scope.h"
 #include "server/assets/logged_models.h"
 #include "server/assets/model_files.h"
-#include "server/plane/control_plane.h"
+#include "server/plane/jobs_desk.h"
 
 namespace berth::server {
 namespace {
@@ -90,8 +91,8 @@ Result<std::optional<BlobPlace>> logged_model_at(const Catalogue& catalogue,
 
 Result<BlobPlace> of_job(const Catalogue& catalogue, const WorkspaceId& workspace,
                          const JobOutputRef& reference) {
-  const model::Job job = TRY(catalogue.plane.job({workspace, reference.job}));
-  if (catalogue.plane.is_going(job.key)) {
+  const model::Job job = TRY(catalogue.jobs.find({workspace, reference.job}));
+  if (catalogue.jobs.is_going(job.key)) {
     return fail(Code::Conflict, fmt::format("job '{}' is being deleted", job.key.name));
   }
   if (!model::is_terminal(job.status)) {
@@ -135,10 +136,10 @@ std::string text_member(const boost::json::object& body, std::string_view key) {
 /// happen to be called the same.
 Status check_scope(const Catalogue& catalogue, const WorkspaceId& workspace,
                    const std::string& reference) {
-  const model::Workspace* own = catalogue.plane.find_workspace(workspace);
+  const model::Workspace* own = core::find_workspace(catalogue.state, workspace);
   if (own == nullptr) return Done{};
   TRY(model::check_workspace(*own, reference));
-  return check_blob_url(catalogue.plane, *own, reference);
+  return check_blob_url(catalogue.state, *own, reference);
 }
 
 Result<Place> of_asset(const Catalogue& catalogue, const WorkspaceId& workspace,
@@ -165,10 +166,10 @@ Result<Place> of_asset(const Catalogue& catalogue, const WorkspaceId& workspace,
 
 }  // namespace
 
-Status check_blob_url(const ControlPlane& plane, const model::Workspace& own,
-                      std::string_view url) {
+Status check_blob_url(const core::State& state, const model::Workspace& own, std::string_view url) {
   const auto other = model::workspace_of_blob_url(url);
-  if (!other || *other == own.id.text || plane.find_workspace(WorkspaceId{*other}) == nullptr) {
+  if (!other || *other == own.id.text ||
+      core::find_workspace(state, WorkspaceId{*other}) == nullptr) {
     return Done{};
   }
   return fail(Code::InvalidArgument,
@@ -177,17 +178,17 @@ Status check_blob_url(const ControlPlane& plane, const model::Workspace& own,
                           to_valid_utf8(url.substr(0, url.find('?'))), own.name));
 }
 
-Status check_ids(const ControlPlane& plane, const model::Workspace& own,
+Status check_ids(const core::State& state, const model::Workspace& own,
                  const boost::json::value& value) {
   if (const auto* text = value.if_string()) {
     TRY(model::check_workspace(own, *text));
-    return check_blob_url(plane, own, *text);
+    return check_blob_url(state, own, *text);
   }
   if (const auto* list = value.if_array()) {
-    for (const boost::json::value& item : *list) TRY(check_ids(plane, own, item));
+    for (const boost::json::value& item : *list) TRY(check_ids(state, own, item));
   }
   if (const auto* object = value.if_object()) {
-    for (const auto& member : *object) TRY(check_ids(plane, own, member.value()));
+    for (const auto& member : *object) TRY(check_ids(state, own, member.value()));
   }
   return Done{};
 }

@@ -6,17 +6,19 @@
 #include <variant>
 
 #include "base/result.h"
+#include "core/state.h"
 #include "model/job.h"
 #include "model/reference.h"
 #include "store/store.h"
 
 namespace berth::server {
 
-class ControlPlane;
+class JobsDesk;
 
 struct Catalogue {
   store::Store& store;
-  const ControlPlane& plane;
+  const core::State& state;
+  const JobsDesk& jobs;
 };
 
 /// A blob, or all blobs below a prefix that ends in '/'.
@@ -53,10 +55,10 @@ Result<std::string> digest_of_code(const Catalogue& catalogue, const model::Work
                                    const std::string& code_id);
 
 /// Refuses the address of a blob of another workspace of this server.
-Status check_blob_url(const ControlPlane& plane, const model::Workspace& own, std::string_view url);
+Status check_blob_url(const core::State& state, const model::Workspace& own, std::string_view url);
 
 /// Refuses a body in which some text is the id or the address of another workspace's thing.
-Status check_ids(const ControlPlane& plane, const model::Workspace& own,
+Status check_ids(const core::State& state, const model::Workspace& own,
                  const boost::json::value& value);
 
 /// Refuses a job whose code or inputs are not there, or which names what is of another workspace.

@@ -5,7 +5,9 @@
 
 #include "base/log.h"
 #include "core/retention.h"
-#include "server/plane/control_plane.h"
+#include "core/workspace_rules.h"
+#include "server/plane/jobs_desk.h"
+#include "server/plane/ledger.h"
 
 namespace berth::server {
 namespace {
@@ -47,9 +49,9 @@ StorageKeeper::~StorageKeeper() = default;
 // ---- Jobs ---------------------------------------------------------------------------------------
 
 Status StorageKeeper::delete_job(const JobKey& job, Gone gone) {
-  TRY(parts_.plane.begin_deletion(job));
+  TRY(parts_.jobs.begin_removal(job));
   auto removal = std::make_shared<Removal>(Removal{.job = job, .gone = std::move(gone)});
-  parts_.plane.when_durable([this, removal](const Status& durable) {
+  parts_.ledger.when_durable([this, removal](const Status& durable) {
     if (!durable) return end(removal, durable);
     take_next_part(removal);
   });
@@ -73,30 +75,30 @@ void StorageKeeper::take_next_part(const std::shared_ptr<Removal>& removal) {
   // The last part goes with the job itself.
   if (removal->parts_left <= 1) return take_job(removal);
   --removal->parts_left;
-  parts_.plane.write(
+  parts_.ledger.write(
       {store::DropJobFiles{.job = removal->job}, store::DropMetrics{.job = removal->job}});
-  parts_.plane.when_durable([this, removal](const Status& durable) {
+  parts_.ledger.when_durable([this, removal](const Status& durable) {
     if (!durable) return end(removal, durable);
     take_next_part(removal);
   });
 }
 
 void StorageKeeper::take_job(const std::shared_ptr<Removal>& removal) {
-  const Status deleted = parts_.plane.delete_job(removal->job);
+  const Status deleted = parts_.jobs.remove(removal->job);
   // Somebody is just changing its tags: that comes first.
   const bool is_busy = !deleted && deleted.error().code == Code::Unavailable;
   if (is_busy && ++removal->tries <= kMostTries) {
-    return parts_.plane.when_durable([this, removal](const Status& durable) {
+    return parts_.ledger.when_durable([this, removal](const Status& durable) {
       if (!durable) return end(removal, durable);
       take_job(removal);
     });
   }
   if (!deleted) return end(removal, deleted);
-  parts_.plane.when_durable([this, removal](const Status& durable) { end(removal, durable); });
+  parts_.ledger.when_durable([this, removal](const Status& durable) { end(removal, durable); });
 }
 
 void StorageKeeper::end(const std::shared_ptr<Removal>& removal, const Status& status) {
-  parts_.plane.abandon_deletion(removal->job);
+  parts_.jobs.abandon_removal(removal->job);
   has_freed_ = true;
   removal->gone(status);
 }
@@ -108,7 +110,7 @@ void StorageKeeper::look_for_due() {
   if (next_look_ && now < *next_look_) return;
   const WallTime wall = parts_.clock.now().wall;
   Duration pause = kBetweenLooks;
-  for (const auto& [id, workspace] : parts_.plane.state().workspaces) {
+  for (const auto& [id, workspace] : parts_.ledger.state().workspaces) {
     const auto due = core::due_before(workspace.retention, wall);
     if (!due) continue;
     look_at(id, 0);
@@ -135,7 +137,7 @@ Result<StorageKeeper::Due> StorageKeeper::find_due(store::StorageReader& reader,
 }
 
 void StorageKeeper::look_at(const WorkspaceId& id, std::int64_t after) {
-  const model::Workspace* workspace = parts_.plane.find_workspace(id);
+  const model::Workspace* workspace = core::find_workspace(parts_.ledger.state(), id);
   if (workspace == nullptr || !looking_.insert(id).second) return;
   parts_.store.inspect([this, workspace = *workspace, after,
                         now = parts_.clock.now().wall](store::StorageReader& reader) {
@@ -152,7 +154,6 @@ void StorageKeeper::look_at(const WorkspaceId& id, std::int64_t after) {
 
 /// One after the other. A job that cannot go now is looked at again the next time.
 void StorageKeeper::carry_out(const WorkspaceId& workspace, const std::shared_ptr<Due>& due) {
-  ControlPlane& plane = parts_.plane;
   if (!due->logs.empty()) {
     store::Batch batch;
     for (const JobKey& job : due->logs) {
@@ -160,7 +161,7 @@ void StorageKeeper::carry_out(const WorkspaceId& workspace, const std::shared_pt
     }
     due->logs.clear();
     has_freed_ = true;
-    plane.write(std::move(batch));
+    parts_.ledger.write(std::move(batch));
   }
   if (due->jobs.empty()) {
     looking_.erase(workspace);
@@ -169,14 +170,20 @@ void StorageKeeper::carry_out(const WorkspaceId& workspace, const std::shared_pt
   }
   const JobKey job = std::move(due->jobs.back());
   due->jobs.pop_back();
-  plane.begin_batch();
-  const Status begun = delete_job(job, [this, workspace, due, job](const Status& gone) {
+  if (!retire(workspace, job, due)) carry_out(workspace, due);
+}
+
+/// The job and the line of the audit log that tells of it are one batch.
+Status StorageKeeper::retire(const WorkspaceId& workspace, const JobKey& job,
+                             const std::shared_ptr<Due>& due) {
+  const Together together(parts_.ledger);
+  TRY(delete_job(job, [this, workspace, due, job](const Status& gone) {
     if (!gone) log::warning("job '{}' is still there: {}", job.name, gone.error().message);
     carry_out(workspace, due);
-  });
-  const model::Workspace* owner = plane.find_workspace(workspace);
-  if (begun && owner != nullptr) {
-    plane.write(
+  }));
+  const model::Workspace* owner = core::find_workspace(parts_.ledger.state(), workspace);
+  if (owner != nullptr) {
+    parts_.ledger.write(
         {store::AddAudit{{.at = parts_.clock.now().wall,
                           .who = "retention",
                           .method = "DELETE",
@@ -184,8 +191,7 @@ void StorageKeeper::carry_out(const WorkspaceId& workspace, const std::shared_pt
                           .target = model::arm_id(*owner) + "/jobs/" + job.name,
                           .status = 204}}});
   }
-  plane.end_batch();
-  if (!begun) carry_out(workspace, due);
+  return Done{};
 }
 
 // ---- Sweeps -------------------------------------------------------------------------------------

@@ -62,6 +62,8 @@ class StorageKeeper {
   static Result<Due> find_due(store::StorageReader& reader, const model::Workspace& workspace,
                               std::int64_t after, WallTime now);
   void carry_out(const model::WorkspaceId& workspace, const std::shared_ptr<Due>& due);
+  Status retire(const model::WorkspaceId& workspace, const model::JobKey& job,
+                const std::shared_ptr<Due>& due);
   void sweep_when_wanted();
 
   SweepParts parts_;

@@ -25,14 +25,14 @@ class StorageKeeperTest : public testing::Test {
   }
 
   void settle() {
-    plane.when_durable([this](const Status& durable) {
+    plane.ledger.when_durable([this](const Status& durable) {
       EXPECT_TRUE(durable);
       loop.stop();
     });
     loop.run();
   }
   void commit(store::Batch batch) {
-    plane.write(std::move(batch));
+    plane.ledger.write(std::move(batch));
     settle();
   }
 
@@ -88,7 +88,7 @@ class StorageKeeperTest : public testing::Test {
     }
     EXPECT_TRUE(check());
   }
-  bool exists(const std::string& name) { return plane.job({workspace, name}).has_value(); }
+  bool exists(const std::string& name) { return plane.jobs.find({workspace, name}).has_value(); }
 
   io::TemporaryDirectory home;
   io::Loop loop;
@@ -98,7 +98,8 @@ class StorageKeeperTest : public testing::Test {
   NoEffects effects;
   ControlPlane plane{*store, effects, clock, {}};
   StorageKeeper keeper{{.store = *store,
-                        .plane = plane,
+                        .ledger = plane.ledger,
+                        .jobs = plane.jobs,
                         .objects = objects,
                         .clock = clock,
                         .hold_file = home / "sweep.off"},
@@ -167,12 +168,12 @@ TEST_F(StorageKeeperTest, AJobWithVeryManyFilesGoesInParts) {
     EXPECT_TRUE(gone);
     is_gone = true;
   }));
-  EXPECT_TRUE(plane.is_going({workspace, "train"}));
-  EXPECT_EQ(plane.submit({.key = {workspace, "train"}}).error().code, Code::Unavailable);
+  EXPECT_TRUE(plane.jobs.is_going({workspace, "train"}));
+  EXPECT_EQ(plane.jobs.submit({.key = {workspace, "train"}}).error().code, Code::Unavailable);
   EXPECT_EQ(keeper.delete_job({workspace, "train"}, {}).error().code, Code::Unavailable);
   tick_until([&] { return is_gone; });
   EXPECT_FALSE(exists("train"));
-  EXPECT_FALSE(plane.is_going({workspace, "train"}));
+  EXPECT_FALSE(plane.jobs.is_going({workspace, "train"}));
   sweep();
   EXPECT_FALSE(has("same"));
 }
@@ -181,16 +182,16 @@ TEST_F(StorageKeeperTest, WhatIsNotThereOrNotOverIsRefused) {
   EXPECT_EQ(remove("nobody").error().code, Code::NotFound);
   model::Job draft{.key = {workspace, "live"}};
   draft.spec.command = "true";
-  ASSERT_TRUE(plane.submit(draft));
+  ASSERT_TRUE(plane.jobs.submit(draft));
   settle();
   EXPECT_EQ(remove("live").error().code, Code::Conflict);
 }
 
 TEST_F(StorageKeeperTest, WhileItsDeletionIsOnItsWayAJobIsGone) {
   commit({store::Put<model::Job>{over(1, "train", 1)}});
-  ASSERT_TRUE(plane.delete_job({workspace, "train"}));
+  ASSERT_TRUE(plane.jobs.remove({workspace, "train"}));
   EXPECT_FALSE(exists("train"));
-  EXPECT_FALSE(plane.rename_job({workspace, "train"}, "another"));
+  EXPECT_FALSE(plane.jobs.rename({workspace, "train"}, "another"));
   settle();
   EXPECT_FALSE(exists("train"));
 }
@@ -206,7 +207,7 @@ TEST_F(StorageKeeperTest, RulesDeleteWhatIsDueAndTheSweepFollows) {
   keeper.tick();
   EXPECT_TRUE(exists("old")) << "nothing goes without a rule";
 
-  ASSERT_TRUE(plane.set_retention(workspace, {.keep_jobs = hours(10)}));
+  ASSERT_TRUE(plane.workspaces.set_retention(workspace, {.keep_jobs = hours(10)}));
   keeper.retention_changed();
   tick_until([&] { return !exists("old") && !has("of old"); });
   EXPECT_TRUE(exists("young") && exists("kept"));
@@ -214,7 +215,7 @@ TEST_F(StorageKeeperTest, RulesDeleteWhatIsDueAndTheSweepFollows) {
   const auto lines = store->audit({.after = 0});
   EXPECT_NE(lines->back().text.find("\"retention\""), std::string::npos);
 
-  ASSERT_TRUE(plane.set_retention(workspace, {.keep_logs = std::chrono::minutes(30)}));
+  ASSERT_TRUE(plane.workspaces.set_retention(workspace, {.keep_logs = std::chrono::minutes(30)}));
   keeper.retention_changed();
   tick_until([&] { return !has("of young"); });
   EXPECT_TRUE(exists("young") && has("of kept"));

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "server/plane/control_plane.h"
+#include "server/plane/ledger.h"
 #include "server/storage/object_marks.h"
 
 namespace berth::server {
@@ -102,8 +102,8 @@ void Sweeper::tidy(const std::shared_ptr<Work>& work) {
   store::Batch batch;
   batch.push_back(std::move(work->tidying.back()));
   work->tidying.pop_back();
-  parts_.plane.write(std::move(batch));
-  parts_.plane.when_durable([this, work](const Status& durable) {
+  parts_.ledger.write(std::move(batch));
+  parts_.ledger.when_durable([this, work](const Status& durable) {
     // A disk may be too full for that, and all the more in need of the rest.
     if (!durable) work->tidying.clear();
     tidy(work);

@@ -14,7 +14,8 @@
 
 namespace berth::server {
 
-class ControlPlane;
+class JobsDesk;
+class Ledger;
 
 /// What a sweep took away, or would.
 struct SweepReport {
@@ -31,7 +32,8 @@ struct SweepReport {
 
 struct SweepParts {
   store::Store& store;
-  ControlPlane& plane;
+  Ledger& ledger;
+  JobsDesk& jobs;
   const io::ObjectStore& objects;
   const Clock& clock;
   std::string hold_file{};  ///< While it is there, nothing is swept.

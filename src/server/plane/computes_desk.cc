@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sites and clusters, as users ask for them.
+#include "server/plane/computes_desk.h"
+
+#include <fmt/format.h>
+
 #include "base/text.h"
 #include "core/compute_rules.h"
-#include "server/plane/turn.h"
+#include "server/plane/jobs_desk.h"
 #include "target/slurm/settings.h"
 
 namespace berth::server {
@@ -34,19 +37,25 @@ std::vector<JobKey> work_of(const State& state, const ComputeKey& compute) {
 
 }  // namespace
 
-Result<Site> ControlPlane::put_site(Site site) {
+void ComputesDesk::make_local_site(const model::SiteCapacity& capacity) {
+  if (state_.sites.contains(model::kLocalSite)) return;
+  parts_.ledger.apply(core::SiteMade{
+      {.name = model::kLocalSite, .capacity = capacity, .created_at = parts_.clock.now().wall}});
+}
+
+Result<Site> ComputesDesk::put_site(Site site) {
   const Site* existing = find_site(state_, site.name);
   TRY(core::check_site(site, existing));
   if (site.provider == model::ProviderKind::Slurm) TRY(target::slurm::check_settings(site.slurm));
   if (existing != nullptr) site.name = existing->name;
-  site.created_at = existing != nullptr ? existing->created_at : clock_.now().wall;
-  apply(core::SiteMade{site});
-  decide();
-  flush();
+  site.created_at = existing != nullptr ? existing->created_at : parts_.clock.now().wall;
+  parts_.ledger.apply(core::SiteMade{site});
+  parts_.decider.decide();
+  parts_.ledger.flush();
   return site;
 }
 
-Status ControlPlane::remove_site(const std::string& name) {
+Status ComputesDesk::remove_site(const std::string& name) {
   const Site* site = find_site(state_, name);
   if (site == nullptr) return fail(Code::NotFound, fmt::format("no site '{}'", name));
   if (site->name == model::kLocalSite) {
@@ -57,36 +66,30 @@ Status ControlPlane::remove_site(const std::string& name) {
     return fail(Code::Conflict, fmt::format("compute '{}' is on site '{}'; delete it first",
                                             compute.name, site->name));
   }
-  apply(core::SiteRemoved{site->name});
-  flush();
+  parts_.ledger.apply(core::SiteRemoved{site->name});
+  parts_.ledger.flush();
   return Done{};
 }
 
-const Compute* ControlPlane::find_compute(const model::WorkspaceId& workspace,
-                                          std::string_view name) const {
-  const auto found = state_.computes.find({workspace, to_lower(name)});
-  return found == state_.computes.end() ? nullptr : &found->second;
-}
-
-Result<ControlPlane::PutCompute> ControlPlane::put_compute(Compute draft) {
+Result<ComputesDesk::PutCompute> ComputesDesk::put(Compute draft) {
   const model::WorkspaceId workspace = draft.key.workspace;
-  const Compute* existing = find_compute(workspace, draft.name);
+  const Compute* existing = core::find_compute(state_, workspace, draft.name);
   const bool is_new = existing == nullptr;
   core::CheckedCompute checked = TRY(core::check_compute(state_, std::move(draft), existing));
   Compute& compute = checked.compute;
   compute.key.workspace = workspace;
-  compute.modified_at = clock_.now().wall;
+  compute.modified_at = parts_.clock.now().wall;
   if (is_new) compute.created_at = compute.allocation_changed_at = compute.modified_at;
   const ComputeKey key = compute.key;
-  apply(core::ComputeMade{std::move(compute)});
-  decide();
+  parts_.ledger.apply(core::ComputeMade{std::move(compute)});
+  parts_.decider.decide();
   PutCompute result{
       .compute = state_.computes.at(key), .made = is_new, .notice = std::move(checked.notice)};
-  flush();
+  parts_.ledger.flush();
   return result;
 }
 
-Status ControlPlane::delete_compute(const ComputeKey& key, bool cancel_jobs) {
+Status ComputesDesk::remove(const ComputeKey& key, bool cancel_jobs) {
   const auto found = state_.computes.find(key);
   if (found == state_.computes.end()) {
     return fail(Code::NotFound, fmt::format("no compute '{}' in this workspace", key.name));
@@ -99,14 +102,15 @@ Status ControlPlane::delete_compute(const ComputeKey& key, bool cancel_jobs) {
                                             found->second.name, work.front().name, others));
   }
   // First, so that no decision on the way starts another node for a job that is about to end.
-  if (!found->second.is_deleting) apply(core::ComputeDeleteRequested{key, clock_.now().wall});
-  for (const JobKey& job : work) TRY(cancel(job));
-  decide();
-  flush();
+  if (!found->second.is_deleting)
+    parts_.ledger.apply(core::ComputeDeleteRequested{key, parts_.clock.now().wall});
+  for (const JobKey& job : work) TRY(jobs_.cancel(job));
+  parts_.decider.decide();
+  parts_.ledger.flush();
   return Done{};
 }
 
-Status ControlPlane::preempt_node(const model::NodeId& node) {
+Status ComputesDesk::preempt_node(const model::NodeId& node) {
   const auto found = state_.nodes.find(node);
   if (found == state_.nodes.end()) {
     return fail(Code::NotFound, fmt::format("no node '{}'", node.text));
@@ -117,9 +121,9 @@ Status ControlPlane::preempt_node(const model::NodeId& node) {
                                             node.text));
   }
   if (found->second.status == model::NodeStatus::Preempted) return Done{};
-  preempt(node, fmt::format("node '{}' was taken away by hand", node.text));
-  decide();
-  flush();
+  parts_.decider.preempt(node, fmt::format("node '{}' was taken away by hand", node.text));
+  parts_.decider.decide();
+  parts_.ledger.flush();
   return Done{};
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Users, tokens and roles, as they are asked for.
+#include "server/plane/access_desk.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "server/keys/user_token.h"
-#include "server/plane/control_plane.h"
+#include "server/plane/jobs_desk.h"
 
 namespace berth::server {
 namespace {
@@ -61,48 +62,45 @@ tl::unexpected<Error> has_live_jobs(const std::string& user,
 
 }  // namespace
 
-Result<User> ControlPlane::put_user(const std::string& name, const std::string& display_name,
-                                    const std::string& by) {
+Result<User> AccessDesk::put_user(const std::string& name, const std::string& display_name,
+                                  const std::string& by) {
   if (!is_resource_name(name) || is_reserved(name)) {
     return fail(Code::InvalidArgument, fmt::format("'{}' cannot be a user's name", name), "name");
   }
   TRY(check_label(display_name, "display_name"));
-  User user{.id = {random_uuid()}, .name = name, .created_by = by, .created_at = clock_.now().wall};
+  User user{
+      .id = {random_uuid()}, .name = name, .created_by = by, .created_at = parts_.clock.now().wall};
   if (const User* existing = core::find_user(state_.access, name)) {
     user = *existing;
   } else if (state_.access.users.size() >= kMostUsers) {
     return fail(Code::Conflict, fmt::format("there are {} users already", kMostUsers));
   }
   user.display_name = display_name;
-  apply(core::UserMade{user});
-  flush();
+  parts_.ledger.apply(core::UserMade{user});
+  parts_.ledger.flush();
   return user;
 }
 
-Status ControlPlane::delete_user(const std::string& name, UsersJobs jobs) {
+Status AccessDesk::delete_user(const std::string& name, UsersJobs jobs) {
   const User* user = core::find_user(state_.access, name);
   if (user == nullptr) return fail(Code::NotFound, fmt::format("no user '{}'", name));
   const std::vector<model::JobKey> live = live_jobs_of(state_, user->name);
   if (jobs == UsersJobs::Refuse && !live.empty()) return has_live_jobs(user->name, live);
   const model::UserId id = user->id;
-  begin_batch();
-  Status canceled = Done{};
-  for (const model::JobKey& job : live) {
-    if (jobs != UsersJobs::Cancel || !canceled) break;
-    if (const auto done = cancel(job); !done) canceled = fail(done.error());
+  const Together together(parts_.ledger);
+  if (jobs == UsersJobs::Cancel) {
+    for (const model::JobKey& job : live) TRY(jobs_.cancel(job));
   }
-  if (canceled) apply(core::UserDeleted{id});
-  flush();
-  end_batch();
-  return canceled;
+  parts_.ledger.apply(core::UserDeleted{id});
+  return Done{};
 }
 
-Result<ControlPlane::NewToken> ControlPlane::make_token(Token draft) {
+Result<AccessDesk::NewToken> AccessDesk::make_token(Token draft) {
   if (!is_token_id(draft.id.text)) {
     return fail(Code::InvalidArgument, "a token's id is 16 lower-case hex digits", "id");
   }
   TRY(check_label(draft.name, "name"));
-  const WallTime now = clock_.now().wall;
+  const WallTime now = parts_.clock.now().wall;
   if (draft.expires_at <= now) {
     return fail(Code::InvalidArgument, "the token would have expired already", "expires_at");
   }
@@ -120,21 +118,21 @@ Result<ControlPlane::NewToken> ControlPlane::make_token(Token draft) {
   draft.hash = hash_of_secret(secret);
   draft.created_at = now;
   NewToken made{.token = draft, .text = user_token_text(draft.id, secret)};
-  apply(core::TokenMade{std::move(draft)});
-  flush();
+  parts_.ledger.apply(core::TokenMade{std::move(draft)});
+  parts_.ledger.flush();
   return made;
 }
 
-Status ControlPlane::revoke_token(const model::TokenId& token) {
+Status AccessDesk::revoke_token(const model::TokenId& token) {
   if (!state_.access.tokens.contains(token)) {
     return fail(Code::NotFound, fmt::format("no token '{}'", token.text));
   }
-  apply(core::TokenRevoked{token});
-  flush();
+  parts_.ledger.apply(core::TokenRevoked{token});
+  parts_.ledger.flush();
   return Done{};
 }
 
-Result<RoleAssignment> ControlPlane::assign_role(RoleAssignment draft) {
+Result<RoleAssignment> AccessDesk::assign_role(RoleAssignment draft) {
   const auto is_same = [&](const RoleAssignment& other) {
     return other.user == draft.user && other.role == draft.role &&
            other.workspace == draft.workspace;
@@ -148,18 +146,18 @@ Result<RoleAssignment> ControlPlane::assign_role(RoleAssignment draft) {
       return fail(Code::Conflict, fmt::format("the role is assigned already, as '{}'", id.text));
     }
   }
-  draft.created_at = clock_.now().wall;
-  apply(core::RoleAssigned{draft});
-  flush();
+  draft.created_at = parts_.clock.now().wall;
+  parts_.ledger.apply(core::RoleAssigned{draft});
+  parts_.ledger.flush();
   return draft;
 }
 
-Status ControlPlane::remove_role(const model::RoleAssignmentId& assignment) {
+Status AccessDesk::remove_role(const model::RoleAssignmentId& assignment) {
   if (!state_.access.assignments.contains(assignment)) {
     return fail(Code::NotFound, fmt::format("no role assignment '{}'", assignment.text));
   }
-  apply(core::RoleRemoved{assignment});
-  flush();
+  parts_.ledger.apply(core::RoleRemoved{assignment});
+  parts_.ledger.flush();
   return Done{};
 }
 

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "core/schedule.h"
+#include "server/plane/effects.h"
+#include "server/plane/idleness.h"
+#include "server/plane/ledger.h"
+
+namespace berth::server {
+
+struct DeciderParts {
+  store::Store& store;
+  Ledger& ledger;
+  Effects& effects;
+  const Clock& clock;
+  Duration node_idle{};                     ///< Of the target 'local': then its node is let go.
+  std::function<std::string()> make_fence;  ///< Of each attempt: never the same twice.
+};
+
+/// Decides what follows from the State (core/schedule.h) and carries it out: as events, and as
+/// effects that run when those are on disk. It hands nothing to the store; its caller flushes.
+///
+/// Loop thread only.
+class Decider {
+ public:
+  explicit Decider(DeciderParts parts);
+
+  /// When the ledger has loaded, and before anything is decided.
+  Status start();
+  void decide();
+  /// Tells nodes to leave that have been idle for too long, and dismisses those that nothing keeps
+  /// any more.
+  void let_nodes_go();
+
+  // What a change entails at the nodes that hold the job.
+
+  /// The node's job is stopped and queued again, the node goes.
+  void preempt(const model::NodeId& node, const std::string& reason);
+  /// The attempt that the job has now and no later one.
+  void launch_member(const model::JobKey& job, const model::NodeId& node);
+  /// Members that the attempt needs no more are told to stop.
+  void stop_rest(const model::JobKey& job);
+
+  // As LedgerOwner.
+  void before(const core::Event& event) { idleness_.before(event); }
+  void after(const core::Touched& touched) { idleness_.after(touched); }
+  void loaded();
+
+ private:
+  void carry_out(const core::Plan& plan);
+  void request(model::Node node);
+  void place(core::JobPlaced placed);
+  void dismiss_leaving();
+
+  DeciderParts parts_;
+  Ledger& ledger_;
+  const core::State& state_;
+  Idleness idleness_;
+  std::int64_t next_node_sequence_ = 1;
+  std::map<model::NodeId, TimePoint> leaving_since_;  ///< Nodes that can still be recalled.
+};
+
+}  // namespace berth::server
