@@ -316,6 +316,7 @@ TEST_F(AttemptCore, WhatHadNotBegunWhenTheServerWasAwayIsPreparedAnewOnItsWord) 
 
   feed(Connected{});
   hear(with_fetches("a"));
+  EXPECT_EQ(did<Fetch>().size(), 2u);
   feed(Fetched{.attempt = ref("a")});
 
   EXPECT_EQ(did<StartSupervisor>().size(), 2u);
