@@ -8,6 +8,7 @@
 #include <boost/asio/ssl/host_name_verification.hpp>
 #include <utility>
 
+#include "io/signals.h"
 #include "io/websocket_stream.h"
 
 namespace berth::io {
@@ -86,8 +87,20 @@ Awaitable<Outcome> secure(TcpSocket socket, const WebSocketAddress& address, Dia
   co_return co_await shake_hands(std::move(stream), address, dialling);
 }
 
+/// Asio asks for names on a thread of its own, which begins with the first question. It must hear
+/// no signals: a process that holds them back while it tidies up would be ended through that
+/// thread.
+void start_resolver_thread(asio::io_context& context) {
+  using Resolver = asio::ip::basic_resolver<tcp, Executor>;
+  const SignalMask held = SignalMask::hold({SIGTERM, SIGINT});
+  Resolver(context.get_executor())
+      .async_resolve("127.0.0.1", "0", Resolver::numeric_host | Resolver::numeric_service,
+                     [](const error_code&, const Resolver::results_type&) {});
+}
+
 Awaitable<Outcome> dial(asio::io_context& context, const WebSocketAddress& address,
                         Dialling& dialling) {
+  start_resolver_thread(context);
   asio::ip::basic_resolver<tcp, Executor> resolver(context.get_executor());
   auto [unknown, found] =
       co_await resolver.async_resolve(address.host, std::to_string(address.port), kAwait);

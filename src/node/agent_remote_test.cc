@@ -220,10 +220,12 @@ TEST_F(RemoteNodeTest, TidiesUpHoweverOftenItIsToldToEnd) {
 
   server->say(wire::node::Leave{"idle"});
   ASSERT_TRUE(until([&] { return agent_log().find("ending") != std::string::npos; }));
-  while (::waitpid(agent, nullptr, WNOHANG) == 0) ::kill(agent, SIGTERM);
+  int status = 0;
+  while (::waitpid(agent, &status, WNOHANG) == 0) ::kill(agent, SIGTERM);
   agent = 0;
 
-  EXPECT_TRUE(io::list_tree(base)->empty()) << agent_log();
+  const auto left = io::list_tree(base);
+  EXPECT_TRUE(left->empty()) << left->front().path << ", status " << status << "\n" << agent_log();
 }
 
 }  // namespace
