@@ -205,7 +205,7 @@ class AfterGoodByeTest : public NodeKeeperTest {
                      .boot_clock = {"this", [this] { return since_boot; }},
                      .is_connected = [](const NodeId&) { return false; }});
     after.keeper = &next;
-    next.attach(restarted, "https://here", "/ca.pem");
+    next.attach(restarted.ledger, restarted.nodes, "https://here", "/ca.pem");
     EXPECT_TRUE(restarted.start());
     Duration waited(0);
     for (; waited < 10min; waited += 1s) {
