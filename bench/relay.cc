@@ -19,10 +19,12 @@ namespace {
 /// GET /N is answered with N bytes.
 class Bytes final : public io::HttpHandler {
  public:
-  io::Admission admit(const io::RequestHead&) override { return io::ReadBody{1u << 20}; }
-  void handle(io::Request request, Respond respond) override {
-    const auto size = std::strtoull(request.head.path.c_str() + 1, nullptr, 10);
-    respond({.content_type = "application/octet-stream", .body = std::string(size, 'x')});
+  io::Admission admit(const io::RequestHead&) override {
+    return io::ReadBody{
+        1u << 20, [](const io::Request& request, const io::Respond& respond) {
+          const auto size = std::strtoull(request.head.path.c_str() + 1, nullptr, 10);
+          respond({.content_type = "application/octet-stream", .body = std::string(size, 'x')});
+        }};
   }
 };
 
@@ -30,7 +32,6 @@ class Relaying final : public io::HttpHandler {
  public:
   explicit Relaying(std::shared_ptr<io::Upstream> to) { plan_.to = std::move(to); }
   io::Admission admit(const io::RequestHead&) override { return io::Relay{.plan = plan_}; }
-  void handle(io::Request, Respond respond) override { respond({.status = 500}); }
 
  private:
   io::RelayPlan plan_{};

@@ -51,9 +51,12 @@ class TestingServer final : public io::HttpHandler {
     return task.get_future().get();
   }
 
-  io::Admission admit(const io::RequestHead&) override { return io::ReadBody{.limit = 100u << 20}; }
-
-  void handle(io::Request request, Respond respond) override { respond(answer_(request)); }
+  io::Admission admit(const io::RequestHead&) override {
+    return io::ReadBody{.limit = 100u << 20,
+                        .handle = [this](const io::Request& request, const io::Respond& respond) {
+                          respond(answer_(request));
+                        }};
+  }
 
  private:
   Answer answer_;

@@ -24,15 +24,24 @@ struct Caller {
   bool only_reads = false;  ///< Nothing is lost when it is told to come again.
 };
 
+/// Answers a request: called once, on the loop's thread. An answer after the peer has gone is
+/// harmless.
+using Respond = std::function<void(Reply)>;
+/// Takes a request that was let in, once its body is there, and calls `respond` exactly once, now
+/// or later. It holds what the admission has found out about the request.
+using Handle = std::function<void(Request request, Respond respond)>;
+
 /// What becomes of a request, decided on its head alone, before any of its body is read.
 struct ReadBody {
   std::uint64_t limit = 0;  ///< A larger body is answered 413.
+  Handle handle{};
   /// Asked at every recheck() until the answer has left: once it says no, the connection is cut.
   std::function<bool()> is_still_allowed{};
   Caller caller{};
 };
 struct SpoolBody {
   std::uint64_t limit = 0;
+  Handle handle{};
   std::function<bool()> is_still_allowed{};
   bool with_md5 = true;  ///< Twice the work of SHA-256, which is always there.
   Caller caller{};
@@ -66,12 +75,8 @@ using Admission = std::variant<ReadBody, SpoolBody, Refuse, Upgrade, Relay, Park
 /// The application behind the server. Called on the loop's thread only.
 class HttpHandler {
  public:
-  using Respond = std::function<void(Reply)>;
   virtual ~HttpHandler() = default;
   virtual Admission admit(const RequestHead& head) = 0;
-  /// Calls `respond` exactly once, now or later, on the loop's thread. Responding after the peer
-  /// has gone is harmless.
-  virtual void handle(Request request, Respond respond) = 0;
 };
 
 struct HttpLimits {

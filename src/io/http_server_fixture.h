@@ -38,14 +38,17 @@ class PathHandler final : public HttpHandler {
     Caller caller{.name = std::string(header(head.headers, "X-Caller")),
                   .only_reads = head.method == "GET"};
     if (head.path == "/refused") return Refuse{{.status = 401, .body = "no"}};
-    if (head.path == "/spool") return SpoolBody{64u << 20};
-    if (head.path == "/ten-bytes") return ReadBody{10};
+    Handle answer = [this](Request request, Respond respond) {
+      handle(std::move(request), std::move(respond));
+    };
+    if (head.path == "/spool") return SpoolBody{64u << 20, std::move(answer)};
+    if (head.path == "/ten-bytes") return ReadBody{10, std::move(answer)};
     if (head.path == "/socket") return Upgrade{on_socket, std::move(caller)};
     if (head.path == "/bad-head") (void)std::string().at(1);
-    return ReadBody{16u << 20, {}, std::move(caller)};
+    return ReadBody{16u << 20, std::move(answer), {}, std::move(caller)};
   }
 
-  void handle(Request request, Respond respond) override {
+  void handle(Request request, Respond respond) {
     ++requests;
     const std::string& path = request.head.path;
     if (path == "/later") return waiting.push_back(std::move(respond));

@@ -81,7 +81,7 @@ class Session {
   Awaitable<bool> read_body(const Admission& admission, Request& request);
   Awaitable<bool> spool_body(const SpoolBody& wanted, Request& request);
   Awaitable<bool> read_piece(std::string& into, std::size_t enough, std::uint64_t limit);
-  Awaitable<Reply> ask_handler(Request request);
+  Awaitable<Reply> answer_to(Request request, const Handle& handle);
   Awaitable<bool> write_reply(Reply reply);
   Awaitable<bool> write_files(Reply reply);
   Awaitable<bool> answer_unread(Reply reply);
@@ -150,7 +150,10 @@ Awaitable<bool> Session::serve_one() {
   if (only_reads_ && context_->held.is_full(held_.caller())) {
     co_return co_await write_reply(come_again(false));
   }
-  Reply reply = co_await ask_handler(std::move(request));
+  const Handle& handle = std::holds_alternative<SpoolBody>(admission)
+                             ? std::get<SpoolBody>(admission).handle
+                             : std::get<ReadBody>(admission).handle;
+  Reply reply = co_await answer_to(std::move(request), handle);
   const bool fits = held_.set(bytes_held_by(reply));
   if (!fits && only_reads_) reply = come_again(!reply.files.empty());
   co_return co_await write_reply(std::move(reply));
@@ -284,15 +287,14 @@ Awaitable<bool> Session::read_piece(std::string& into, std::size_t enough, std::
   }
 }
 
-Awaitable<Reply> Session::ask_handler(Request request) {
+Awaitable<Reply> Session::answer_to(Request request, const Handle& handle) {
   Delivery<Reply> delivery;
   link_.clear_deadline();
   link_.when_cut([delivery]() mutable { delivery.abandon(); });
   std::optional<Reply> reply;
   if (!context_->closed) {
     const auto what = [&] { return fmt::format("the request of {}", peer_); };
-    const Status begun =
-        caught(what, [&] { context_->handler.handle(std::move(request), delivery.sender()); });
+    const Status begun = caught(what, [&] { handle(std::move(request), delivery.sender()); });
     if (begun) reply = co_await delivery.wait();
   }
   link_.when_cut(nullptr);

@@ -46,9 +46,9 @@ class FakeServer final : public io::HttpHandler {
   int requests = 0;
 
   io::Admission admit(const io::RequestHead& head) override;
-  void handle(io::Request request, Respond respond) override;
 
  private:
+  void handle(const io::Request& request, io::Respond respond);
   void accept(std::shared_ptr<io::WebSocket> channel);
   void received(const std::string& data, bool binary);
   io::Reply answer(const io::Request& request);
@@ -62,7 +62,7 @@ class FakeServer final : public io::HttpHandler {
   std::shared_ptr<io::WebSocket> channel_{};
   std::vector<wire::node::ToServer> said_{};
   std::map<std::string, std::string> blocks_{};
-  std::vector<Respond> unanswered_{};
+  std::vector<io::Respond> unanswered_{};
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);
 };
 

@@ -36,7 +36,12 @@ void FakeServer::say(const wire::node::ToNode& message) {
 }
 
 io::Admission FakeServer::admit(const io::RequestHead& head) {
-  if (head.path != "/berth/v1/nodes/n1/channel") return io::ReadBody{.limit = 256u << 20};
+  if (head.path != "/berth/v1/nodes/n1/channel") {
+    return io::ReadBody{.limit = 256u << 20,
+                        .handle = [this](const io::Request& request, io::Respond respond) {
+                          handle(request, std::move(respond));
+                        }};
+  }
   if (io::header(head.headers, "Authorization") != "Bearer " + token) {
     return io::Refuse{{.status = 401}};
   }
@@ -77,7 +82,7 @@ void FakeServer::answer_for_lease(const wire::node::ToServer& message) {
   if (beat && is_renewing) say(wire::node::LeaseRenewed{beat->number, lease});
 }
 
-void FakeServer::handle(io::Request request, Respond respond) {
+void FakeServer::handle(const io::Request& request, io::Respond respond) {
   ++requests;
   if (is_mute) return unanswered_.push_back(std::move(respond));
   if (!refusals.empty()) {

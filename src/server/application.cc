@@ -148,15 +148,39 @@ Status Application::check_room(const Route& route) const {
       "the disk of the server is full; jobs that run go on, and what is deleted makes room");
 }
 
+/// A request on its way to an answer, with what its admission found out about it.
+struct Application::Exchange {
+  Match match;
+  Principal principal;
+  io::Request request{};
+  io::Respond respond{};
+  int tries = 0;
+  bool is_recorded = false;  ///< As in Call.
+
+  bool only_reads() const { return request.head.method == "GET" || request.head.method == "HEAD"; }
+};
+
+/// Much may have changed since the request was let in: its body may have taken an hour.
+Status Application::check_still_allowed(const Exchange& exchange) const {
+  const Permission& permission = exchange.match.route->permission;
+  if (permission.kind == Permission::Kind::Public) return Done{};
+  const core::State& state = parts_.services.ledger.state();
+  const Principal& principal = exchange.principal;
+  if (!is_current(state, principal, parts_.services.clock.now().wall)) {
+    return fail(Code::Unauthenticated,
+                fmt::format("the token of {} is no longer valid", principal.name));
+  }
+  if (allows(state, principal, asked_of(exchange.match))) return Done{};
+  return fail(Code::Forbidden, fmt::format("{} may not do this here any more ({})", principal.name,
+                                           permission.action));
+}
+
 /// Asked again while the request is served. The owner's rights do not end, a node's end with its
 /// channel.
-std::function<bool()> Application::guard_of(const Match& match, const Principal& principal) const {
+std::function<bool()> Application::guard_of(const std::shared_ptr<Exchange>& exchange) const {
+  const Principal& principal = exchange->principal;
   if (principal.token.text.empty() && principal.job.name.empty()) return {};
-  return [this, principal, asked = asked_of(match)] {
-    const core::State& state = parts_.services.ledger.state();
-    return is_current(state, principal, parts_.services.clock.now().wall) &&
-           allows(state, principal, asked);
-  };
+  return [this, exchange] { return check_still_allowed(*exchange).has_value(); };
 }
 
 /// On whose account a request is.
@@ -179,8 +203,8 @@ io::Caller Application::caller_of(const io::RequestHead& head, const Route& rout
   return caller;
 }
 
-io::Admission Application::turn_away(const io::RequestHead& head, const Route* route,
-                                     const Error& error, const Principal& principal) {
+io::Refuse Application::turn_away(const io::RequestHead& head, const Route* route,
+                                  const Error& error, const Principal& principal) {
   const bool is_blob = route != nullptr && route->permission.kind == Permission::Kind::Signature;
   io::Reply reply = is_blob            ? blob_error_reply(error)
                     : route == nullptr ? no_route_reply(head, error)
@@ -195,14 +219,14 @@ io::Admission Application::turn_away(const io::RequestHead& head, const Route* r
   if (is_refusal) audit_.refused({head, route, principal, reply.status});
   io::Caller caller;
   if (route != nullptr) caller = caller_of(head, *route, principal);
-  return io::Refuse{std::move(reply), std::move(caller)};
+  return {std::move(reply), std::move(caller)};
 }
 
 io::Admission Application::admit(const io::RequestHead& head) {
   if (const Status origin = check_origin(head); !origin) {
     return turn_away(head, nullptr, origin.error(), {});
   }
-  const Result<Match> match = table_.find(head.method, head.path);
+  Result<Match> match = table_.find(head.method, head.path);
   const Principal bearer = identify(head, match ? match->route : nullptr);
   if (!match) {
     // What a blob cannot be called is no secret, and a storage client takes a 401 for a signature
@@ -217,7 +241,7 @@ io::Admission Application::admit(const io::RequestHead& head) {
     return turn_away(head, nullptr, error, bearer);
   }
   const Route& route = *match->route;
-  const Result<Principal> principal = show_in(head, *match, bearer);
+  Result<Principal> principal = show_in(head, *match, bearer);
   if (!principal) return turn_away(head, &route, principal.error(), bearer);
   if (route.handle == nullptr) {
     const model::NodeId node{match->parameters.at("node")};
@@ -232,27 +256,25 @@ io::Admission Application::admit(const io::RequestHead& head) {
   if (const Status room = check_room(route); !room) {
     return turn_away(head, &route, room.error(), *principal);
   }
-  const bool is_spooled = route.body == BodyKind::Spooled;
-  auto guard = guard_of(*match, *principal);
-  io::Caller caller = caller_of(head, route, *principal);
-  if (is_spooled) {
-    return io::SpoolBody{kSpoolLimit, std::move(guard), wants_md5(head), std::move(caller)};
-  }
-  return io::ReadBody{kJsonLimit, std::move(guard), std::move(caller)};
+  return let_in(head, *std::move(match), *std::move(principal));
 }
 
-/// A request and its way to an answer.
-struct Application::Exchange {
-  io::Request request;
-  Respond respond;
-  int tries = 0;
-  bool is_recorded = false;  ///< As in Call.
-
-  bool only_reads() const { return request.head.method == "GET" || request.head.method == "HEAD"; }
-};
-
-void Application::handle(io::Request request, Respond respond) {
-  attempt(std::make_shared<Exchange>(Exchange{std::move(request), std::move(respond)}));
+/// What was found out here travels with the request: it is not matched or identified again.
+io::Admission Application::let_in(const io::RequestHead& head, Match match, Principal principal) {
+  const Route& route = *match.route;
+  io::Caller caller = caller_of(head, route, principal);
+  const auto exchange =
+      std::make_shared<Exchange>(Exchange{std::move(match), std::move(principal)});
+  io::Handle handle = [this, exchange](io::Request request, io::Respond respond) {
+    exchange->request = std::move(request);
+    exchange->respond = std::move(respond);
+    attempt(exchange);
+  };
+  if (route.body == BodyKind::Spooled) {
+    return io::SpoolBody{kSpoolLimit, std::move(handle), guard_of(exchange), wants_md5(head),
+                         std::move(caller)};
+  }
+  return io::ReadBody{kJsonLimit, std::move(handle), guard_of(exchange), std::move(caller)};
 }
 
 void Application::attempt(const std::shared_ptr<Exchange>& exchange) {
@@ -264,30 +286,25 @@ void Application::attempt(const std::shared_ptr<Exchange>& exchange) {
 
 void Application::attempt_once(const std::shared_ptr<Exchange>& exchange) {
   io::Request& request = exchange->request;
-  const Respond& respond = exchange->respond;
-  const Result<Match> match = table_.find(request.head.method, request.head.path);
-  if (!match) return respond(no_route_reply(request.head, match.error()));
+  const io::Respond& respond = exchange->respond;
+  const Route& route = *exchange->match.route;
   if (!exchange->only_reads() && parts_.services.ledger.is_clogged()) {
     return respond(error_reply(
         request.head,
         {Code::Unavailable, "the disk is slow and too many changes wait for it; try again"}));
   }
-  // Again: much may have changed while the body came in.
-  const Principal bearer = identify(request.head, match->route);
-  Result<Principal> principal = show_in(request.head, *match, bearer);
-  if (!principal) {
-    io::Admission refusal = turn_away(request.head, match->route, principal.error(), bearer);
-    return respond(std::get<io::Refuse>(std::move(refusal)).reply);
+  if (const Status allowed = check_still_allowed(*exchange); !allowed) {
+    return respond(turn_away(request.head, &route, allowed.error(), exchange->principal).reply);
   }
   Call call{.request = request,
             .services = parts_.services,
-            .respond = server::Respond(
+            .respond = Respond(
                 [this, exchange](Result<io::Reply> reply) { answer(exchange, std::move(reply)); }),
-            .principal = *std::move(principal)};
-  if (const Status filled = fill(call, *match); !filled) {
+            .principal = exchange->principal};
+  if (const Status filled = fill(call, exchange->match); !filled) {
     return respond(error_reply(request.head, filled.error()));
   }
-  Result<io::Reply> reply = perform(call, *match->route);
+  Result<io::Reply> reply = perform(call, route);
   exchange->is_recorded = call.is_recorded;
   if (reply && is_later(*reply)) return;
   answer(exchange, std::move(reply));
@@ -338,7 +355,7 @@ Result<io::Reply> Application::perform_inside(const Principal& principal, io::Re
   const auto answered = std::make_shared<std::optional<Result<io::Reply>>>();
   Call call{.request = request,
             .services = parts_.services,
-            .respond = server::Respond([answered](Result<io::Reply> reply) { *answered = reply; }),
+            .respond = Respond([answered](Result<io::Reply> reply) { *answered = reply; }),
             .principal = principal};
   TRY(fill(call, match));
   Result<io::Reply> reply = perform(call, *match.route);
@@ -373,6 +390,7 @@ void Application::answer(const std::shared_ptr<Exchange>& exchange, Result<io::R
   const auto finish = [exchange](Result<io::Reply> result) {
     exchange->respond(result ? *std::move(result)
                              : error_reply(exchange->request.head, result.error()));
+    exchange->request = {};  // The connection keeps the exchange until its answer has left.
   };
   if (exchange->is_recorded) return finish(std::move(reply));
   parts_.services.ledger.when_durable(

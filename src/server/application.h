@@ -31,7 +31,6 @@ class Application final : public io::HttpHandler {
   explicit Application(ApplicationParts parts);
 
   io::Admission admit(const io::RequestHead& head) override;
-  void handle(io::Request request, Respond respond) override;
 
   /// Goes on with deployments that an earlier server has begun.
   Status recover() { return deployments_.recover_after_start(); }
@@ -50,15 +49,17 @@ class Application final : public io::HttpHandler {
   static io::Caller caller_of(const io::RequestHead& head, const Route& route,
                               const Principal& principal);
   Status check_room(const Route& route) const;
-  std::function<bool()> guard_of(const Match& match, const Principal& principal) const;
-  io::Admission turn_away(const io::RequestHead& head, const Route* route, const Error& error,
-                          const Principal& principal);
+  struct Exchange;
+  std::function<bool()> guard_of(const std::shared_ptr<Exchange>& exchange) const;
+  Status check_still_allowed(const Exchange& exchange) const;
+  io::Refuse turn_away(const io::RequestHead& head, const Route* route, const Error& error,
+                       const Principal& principal);
+  io::Admission let_in(const io::RequestHead& head, Match match, Principal principal);
   Status fill(Call& call, const Match& match) const;
   Result<io::Reply> perform(Call& call, const Route& route);
   Result<io::Reply> perform_unguarded(Call& call, const Route& route);
   Status check_inside(const Principal& principal, const io::RequestHead& head) const;
   Result<io::Reply> perform_inside(const Principal& principal, io::Request request);
-  struct Exchange;
   void attempt(const std::shared_ptr<Exchange>& exchange);
   void attempt_once(const std::shared_ptr<Exchange>& exchange);
   void answer(const std::shared_ptr<Exchange>& exchange, Result<io::Reply> reply);

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests of the door: the real Application before the real table, store and control plane.
+// For tests of the door: requests with tokens of users, and the users.
 #pragma once
 
 #include "base/random.h"
-#include "server/application.h"
-#include "server/door/route_fixture.h"
+#include "server/route_fixture.h"
 
 namespace berth::server {
 
 class ApplicationTest : public RouteTest {
  protected:
-  static constexpr const char* kOwnerToken = "the-owners-token";
-
   /// A head as it comes in; "W/…" is below the default workspace.
   static io::RequestHead head_of(const std::string& method, std::string target,
                                  const std::string& token) {
@@ -37,12 +34,8 @@ class ApplicationTest : public RouteTest {
   Answer ask(const std::string& method, const std::string& target, const std::string& token,
              const std::string& body = {}) {
     const io::RequestHead head = head_of(method, target, token);
-    io::Admission admission = application.admit(head);
-    if (auto* refused = std::get_if<io::Refuse>(&admission)) {
-      return {refused->reply.status, refused->reply.headers, refused->reply.body, {}};
-    }
     std::optional<Answer> answer;
-    application.handle({.head = head, .body = body}, [&](const io::Reply& reply) {
+    perform({.head = head, .body = body}, [&](const io::Reply& reply) {
       answer = Answer{reply.status, reply.headers, reply.body, {}};
     });
     settle();
@@ -74,19 +67,6 @@ class ApplicationTest : public RouteTest {
                                      .workspace = only,
                                      .expires_at = clock.now().wall + lifetime});
   }
-
-  Providers providers{[](const model::Site&) -> Result<std::unique_ptr<target::NodeProvider>> {
-                        return fail(Code::NotSupported, "no nodes here");
-                      },
-                      [] { return std::make_unique<io::InlineOffload>(); }};
-  NodeHub hub{{.loop = loop,
-               .providers = providers,
-               .logs = logs,
-               .signer = signer,
-               .clock = clock,
-               .on_job_changed = [](const model::JobKey&) {}}};
-  Application application{
-      {.loop = loop, .services = services, .nodes = hub, .owner_token = kOwnerToken}};
 };
 
 }  // namespace berth::server

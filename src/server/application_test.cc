@@ -91,8 +91,8 @@ TEST_F(DoorTest, AChangeAndItsLineAreOneBatch) {
                    waiters};
   Application door({.loop = loop, .services = on_fake, .nodes = hub, .owner_token = kOwnerToken});
   int status = 0;
-  door.handle({.head = head_of("PUT", "W/jobs/a", kOwnerToken), .body = kJob},
-              [&](const io::Reply& reply) { status = reply.status; });
+  perform_at(door, {.head = head_of("PUT", "W/jobs/a", kOwnerToken), .body = kJob},
+             [&](const io::Reply& reply) { status = reply.status; });
 
   EXPECT_EQ(fake.waiting(), 1u);
   EXPECT_EQ(status, 0) << "nothing is said before the commit";
@@ -104,6 +104,30 @@ TEST_F(DoorTest, AChangeAndItsLineAreOneBatch) {
   EXPECT_EQ(line.who, "owner");
   EXPECT_EQ(line.status, 201);
   EXPECT_EQ(line.target, kW + "/jobs/a");
+}
+
+TEST_F(DoorTest, RightsThatEndWhileTheBodyComesAreGone) {
+  const model::UserId ana = user("ana");
+  role(ana, "AzureML Data Scientist", workspace);
+  const auto first = token(ana);
+  const auto second = token(ana);
+  const auto let_in = [&](const std::string& shown) {
+    return std::get<io::ReadBody>(application.admit(head_of("PUT", "W/jobs/a", shown))).handle;
+  };
+  const io::Handle by_first = let_in(first.text);
+  const io::Handle by_second = let_in(second.text);
+  const auto status_of = [&](const io::Handle& handle, const std::string& shown) {
+    int status = 0;
+    handle({.head = head_of("PUT", "W/jobs/a", shown), .body = kJob},
+           [&](const io::Reply& reply) { status = reply.status; });
+    settle();
+    return status;
+  };
+
+  ASSERT_TRUE(plane.access.revoke_token(first.token.id));
+  EXPECT_EQ(status_of(by_first, first.text), 401);
+  EXPECT_FALSE(plane.jobs.find(job("a")));
+  EXPECT_EQ(status_of(by_second, second.text), 201);
 }
 
 TEST_F(DoorTest, ChangesAreRecordedAndReadsAreNot) {

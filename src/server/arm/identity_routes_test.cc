@@ -16,12 +16,8 @@ class IdentityRoutesTest : public ApplicationTest {
   Answer ask_identity(const std::string& secret, const std::string& resource = kHere) {
     io::RequestHead head = head_of("GET", kAsk + resource, "");
     if (!secret.empty()) head.headers.emplace_back("X-IDENTITY-HEADER", secret);
-    io::Admission admission = application.admit(head);
-    if (auto* refused = std::get_if<io::Refuse>(&admission)) {
-      return {refused->reply.status, refused->reply.headers, refused->reply.body, {}};
-    }
     std::optional<Answer> answer;
-    application.handle({.head = head}, [&](const io::Reply& reply) {
+    perform({.head = head}, [&](const io::Reply& reply) {
       answer = Answer{reply.status, reply.headers, reply.body, {}};
     });
     settle();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/door/route_fixture.h"
+#include "server/route_fixture.h"
 
 namespace berth::server {
 namespace {
@@ -35,7 +35,7 @@ TEST_F(JobTest, IsAcceptedAndShown) {
   EXPECT_EQ(made.at("/id"), kW + "/jobs/a");
   EXPECT_EQ(shown.at("/properties/command"), "echo hi");
   EXPECT_NE(shown.at("/properties/services/Studio"), "");
-  EXPECT_EQ(shown.at("/systemData/createdBy"), "me");
+  EXPECT_EQ(shown.at("/systemData/createdBy"), "owner");
   EXPECT_EQ(get("W/jobs/b").status, 404);
 }
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "server/door/route_fixture.h"
+#include "server/route_fixture.h"
 
 namespace berth::server {
 

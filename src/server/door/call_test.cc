@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/door/call.h"
 
-#include "server/door/route_fixture.h"
+#include "server/route_fixture.h"
 
 namespace berth::server {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // MLflow's registry and Azure ML's models, seen from each other.
-#include "server/door/route_fixture.h"
+#include "server/route_fixture.h"
 
 namespace berth::server {
 namespace {

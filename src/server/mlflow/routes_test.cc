@@ -24,11 +24,11 @@ class MlflowRoutes : public ApplicationTest {
     std::optional<Answer> answer;
     const std::string body =
         fmt::format(R"({{"experiment_ids": ["0"], "page_token": "{}"}})", token);
-    application.handle({.head = head_of("POST", api("runs/search"), kOwnerToken), .body = body},
-                       [&](const io::Reply& reply) {
-                         answer = Answer{reply.status, reply.headers, reply.body, {}};
-                         loop.stop();
-                       });
+    perform({.head = head_of("POST", api("runs/search"), kOwnerToken), .body = body},
+            [&](const io::Reply& reply) {
+              answer = Answer{reply.status, reply.headers, reply.body, {}};
+              loop.stop();
+            });
     const auto timer = loop.after(std::chrono::minutes(1), [this] { loop.stop(); });
     if (!answer) loop.run();
     loop.cancel(timer);
@@ -41,10 +41,10 @@ class MlflowRoutes : public ApplicationTest {
     std::optional<Answer> answers[2];
     const std::string* bodies[] = {&one, &other};
     for (int i = 0; i < 2; ++i) {
-      application.handle({.head = head_of("POST", api(below), kOwnerToken), .body = *bodies[i]},
-                         [&answers, i](const io::Reply& reply) {
-                           answers[i] = Answer{reply.status, reply.headers, reply.body, {}};
-                         });
+      perform({.head = head_of("POST", api(below), kOwnerToken), .body = *bodies[i]},
+              [&answers, i](const io::Reply& reply) {
+                answers[i] = Answer{reply.status, reply.headers, reply.body, {}};
+              });
     }
     settle();
     return {answers[0].value(), answers[1].value()};
@@ -76,7 +76,7 @@ TEST_F(MlflowRoutes, TwoWhoSetTheSameParameterAtOnceAgreeOrOneIsTold) {
 
 TEST_F(MlflowRoutes, AJobsExperimentIsNotMadeTwice) {
   std::optional<Answer> submitted;
-  application.handle(
+  perform(
       {.head = head_of("PUT", "W/jobs/train", kOwnerToken),
        .body =
            R"({"properties":{"jobType":"Command","command":"true","experimentName":"harbour"}})"},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // /berth/v1 and run history: what is told of a job while it runs and after.
-#include "server/door/route_fixture.h"
+#include "server/route_fixture.h"
 
 namespace berth::server {
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests of routes: the real table, control plane and store on a temporary directory, without
-// sockets. What the application does between the two (tokens, limits) has tests of its own.
+// For tests of routes: the real application, control plane and store on a temporary directory,
+// without sockets. A request goes the whole way: it is let in, handled, and answered when what the
+// answer rests on is on disk.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,15 +13,14 @@
 #include "base/text.h"
 #include "core/workspace_rules.h"
 #include "io/temporary_directory.h"
+#include "server/application.h"
 #include "server/assets/log_blob.h"
 #include "server/blob/access.h"
-#include "server/door/route.h"
 #include "server/fleet/log_store.h"
 #include "server/fleet/log_waiters.h"
 #include "server/keys/signer.h"
 #include "server/plane/control_plane.h"
 #include "server/plane/fake_effects.h"
-#include "wire/arm/error.h"
 
 namespace berth::server {
 
@@ -56,6 +56,7 @@ struct Answer {
 
 class RouteTest : public testing::Test {
  protected:
+  static constexpr const char* kOwnerToken = "the-owners-token";
   static inline const std::string kW =
       "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/berth/providers/"
       "Microsoft.MachineLearningServices/workspaces/default";
@@ -81,31 +82,24 @@ class RouteTest : public testing::Test {
 
   /// The same for an answer that may come later: `answer` must live until then.
   void send_later(Sent sent, std::optional<Answer>& answer) {
-    requests.push_back(std::make_unique<io::Request>(request_of(sent)));
-    io::Request& request = *requests.back();
-    const Result<Match> match = table.find(request.head.method, request.head.path);
-    if (!match) return take(fail(match.error()), answer);
-    Call call{.request = request,
-              .services = services,
-              .respond = Respond(
-                  [this, &answer](Result<io::Reply> reply) { take(std::move(reply), answer); }),
-              .principal = {.kind = sent.by, .name = "me"}};
-    call.parameters = match->parameters;
-    call.query = *io::parse_query(request.head.query);
-    if (sent.by != Principal::Kind::Owner &&
-        match->route->permission.kind == Permission::Kind::Signature) {
-      const Result<Principal> admitted = admit_blob(request.head, *match, services);
-      if (!admitted) return take(blob_error_reply(admitted.error()), answer);
-      call.principal = *admitted;
+    perform(request_of(sent), [&answer](const io::Reply& reply) {
+      answer = Answer{reply.status, reply.headers, content_of(reply), reply.head_length};
+      answer->headers.emplace_back("Content-Type", reply.content_type);
+    });
+  }
+
+  /// Lets the request in and has it handled, as the HTTP server does.
+  void perform(io::Request request, io::Respond respond) {
+    perform_at(application, std::move(request), std::move(respond));
+  }
+  void perform_at(Application& door, io::Request request, io::Respond respond) {
+    io::Admission admission = door.admit(request.head);
+    if (auto* refused = std::get_if<io::Refuse>(&admission)) return respond(refused->reply);
+    if (auto* wanted = std::get_if<io::SpoolBody>(&admission)) {
+      spool(request, wanted->with_md5);
+      return wanted->handle(std::move(request), std::move(respond));
     }
-    if (match->route->body == BodyKind::Spooled) spool(request);
-    if (call.parameters.contains("workspaceName")) {
-      call.workspace = core::find_workspace(plane.state(), call.parameter("subscriptionId"),
-                                            call.parameter("resourceGroupName"),
-                                            call.parameter("workspaceName"));
-    }
-    Result<io::Reply> reply = match->route->handle(call);
-    if (!reply || !is_later(*reply)) take(std::move(reply), answer);
+    std::get<io::ReadBody>(admission).handle(std::move(request), std::move(respond));
   }
 
   /// Runs the loop until all that was changed is on disk.
@@ -172,7 +166,18 @@ class RouteTest : public testing::Test {
   Services services{plane.ledger,     plane.jobs, plane.computes, plane.access,
                     plane.workspaces, *rows,      objects,        logs,
                     signer,           clock,      facts,          waiters};
-  RouteTable table{all_routes()};
+  Providers providers{[](const model::Site&) -> Result<std::unique_ptr<target::NodeProvider>> {
+                        return fail(Code::NotSupported, "no nodes here");
+                      },
+                      [] { return std::make_unique<io::InlineOffload>(); }};
+  NodeHub hub{{.loop = loop,
+               .providers = providers,
+               .logs = logs,
+               .signer = signer,
+               .clock = clock,
+               .on_job_changed = [](const model::JobKey&) {}}};
+  Application application{
+      {.loop = loop, .services = services, .nodes = hub, .owner_token = kOwnerToken}};
   model::WorkspaceId workspace;
 
  private:
@@ -185,18 +190,22 @@ class RouteTest : public testing::Test {
     request.head = {.method = sent.method,
                     .path = target.substr(0, question),
                     .query = question == std::string::npos ? "" : target.substr(question + 1),
-                    .headers = sent.headers};
+                    .headers = sent.headers,
+                    .peer = "127.0.0.1:40000"};
     request.head.headers.emplace_back("Host", "localhost:8470");
+    if (sent.by == Principal::Kind::Owner) {
+      request.head.headers.emplace_back("Authorization", fmt::format("Bearer {}", kOwnerToken));
+    }
     return request;
   }
 
-  void spool(io::Request& request) {
+  void spool(io::Request& request, bool with_md5) {
     Digest md5(Digest::Algorithm::Md5);
-    if (wants_md5(request.head)) md5.update(request.body);
+    if (with_md5) md5.update(request.body);
     request.spooled = io::SpooledBody{.file = *io::TemporaryFile::make(spool_directory),
                                       .size = request.body.size(),
                                       .sha256 = sha256(request.body),
-                                      .md5 = wants_md5(request.head) ? md5.finish() : ""};
+                                      .md5 = with_md5 ? md5.finish() : ""};
     CHECK(request.spooled->file.write(request.body), "the body is spooled");
     request.body.clear();
   }
@@ -213,18 +222,6 @@ class RouteTest : public testing::Test {
     }
     return content;
   }
-
-  static void take(Result<io::Reply> reply, std::optional<Answer>& answer) {
-    if (!reply) {
-      answer = Answer{.status = wire::arm::http_status(reply.error().code),
-                      .body = wire::arm::error_body(reply.error())};
-    } else {
-      answer = Answer{reply->status, reply->headers, content_of(*reply), reply->head_length};
-      answer->headers.emplace_back("Content-Type", reply->content_type);
-    }
-  }
-
-  std::vector<std::unique_ptr<io::Request>> requests;
 };
 
 }  // namespace berth::server
