@@ -14,7 +14,7 @@
 #include <sstream>
 #include <thread>
 
-#include "io/process.h"
+#include "io/process/process.h"
 #include "server.h"
 
 namespace berth::bench {

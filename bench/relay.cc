@@ -10,7 +10,7 @@
 #include <mutex>
 #include <thread>
 
-#include "io/http_server.h"
+#include "io/http/http_server.h"
 #include "server.h"
 
 namespace berth::bench {

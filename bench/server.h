@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "base/record.h"
-#include "io/file.h"
-#include "io/http_client.h"
-#include "io/process.h"
+#include "io/files/file.h"
+#include "io/http/http_client.h"
+#include "io/process/process.h"
 
 namespace berth::bench {
 

@@ -11,7 +11,7 @@
 #include "cli/scope.h"
 #include "cli/settings.h"
 #include "cli/word_file.h"
-#include "io/file.h"
+#include "io/files/file.h"
 #include "lang/jmespath/jmespath.h"
 
 namespace berth::cli {

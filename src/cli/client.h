@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "cli/discovery.h"
 #include "cli/output/console.h"
-#include "io/http_client.h"
+#include "io/http/http_client.h"
 #include "model/workspace.h"
 
 namespace berth::cli {

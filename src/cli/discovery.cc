@@ -11,9 +11,9 @@
 #include "base/environment.h"
 #include "base/record.h"
 #include "base/text.h"
-#include "io/file.h"
-#include "io/http_client.h"
-#include "io/state_directory.h"
+#include "io/files/file.h"
+#include "io/files/state_directory.h"
+#include "io/http/http_client.h"
 #include "wire/yaml/server_settings.h"
 
 namespace berth::cli {

@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "cli/output/console.h"
 #include "cli/place.h"
-#include "io/process.h"
+#include "io/process/process.h"
 
 namespace berth::cli {
 

@@ -6,7 +6,7 @@
 #include <functional>
 #include <memory>
 
-#include "io/file.h"
+#include "io/files/file.h"
 #include "io/loop.h"
 #include "io/offload.h"
 

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "io/process.h"
+#include "io/process/process.h"
 
 namespace berth::cli {
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "base/text.h"
-#include "io/file.h"
+#include "io/files/file.h"
 
 namespace berth::cli {
 namespace {

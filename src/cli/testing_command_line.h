@@ -10,7 +10,7 @@
 
 #include "cli/cli.h"
 #include "cli/testing_folder.h"
-#include "io/file.h"
+#include "io/files/file.h"
 
 namespace berth::cli {
 

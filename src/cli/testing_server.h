@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "cli/client.h"
-#include "io/http_server.h"
+#include "io/http/http_server.h"
 #include "io/loop.h"
 #include "io/offload.h"
 

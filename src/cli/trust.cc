@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "io/file.h"
+#include "io/files/file.h"
 
 namespace berth::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <optional>
 
-#include "io/file.h"
+#include "io/files/file.h"
 
 namespace berth::cli {
 namespace {

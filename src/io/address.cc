@@ -13,7 +13,7 @@
 #include <charconv>
 #include <memory>
 
-#include "io/file.h"
+#include "io/files/file.h"
 
 namespace berth::io {
 namespace {

@@ -12,7 +12,7 @@
 #include "base/version.h"
 #include "io/loop.h"
 #include "io/offload.h"
-#include "io/signals.h"
+#include "io/process/signals.h"
 #include "node/attempt.h"
 #include "node/channel.h"
 #include "node/core/agent.h"

@@ -11,7 +11,7 @@
 
 #include "base/log.h"
 #include "base/random.h"
-#include "io/temporary_directory.h"
+#include "io/files/temporary_directory.h"
 #include "node/agent.h"
 #include "node/attempt_files.h"
 #include "node/fake_server.h"

@@ -14,9 +14,9 @@
 #include "base/clock.h"
 #include "base/record.h"
 #include "base/result.h"
-#include "io/boot_id.h"
-#include "io/file.h"
-#include "io/process.h"
+#include "io/files/file.h"
+#include "io/process/boot_id.h"
+#include "io/process/process.h"
 #include "model/job.h"
 #include "wire/node/message.h"
 

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/temporary_directory.h"
+#include "io/files/temporary_directory.h"
 
 namespace berth::node {
 namespace {

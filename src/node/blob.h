@@ -6,8 +6,8 @@
 #include <string>
 
 #include "base/result.h"
-#include "io/http.h"
-#include "io/http_client.h"
+#include "io/http/http_client.h"
+#include "io/message/http.h"
 #include "wire/blob/address.h"
 #include "wire/blob/listing.h"
 

@@ -7,8 +7,8 @@
 #include "base/random.h"
 #include "base/record.h"
 #include "base/text.h"
-#include "io/file.h"
-#include "io/process.h"
+#include "io/files/file.h"
+#include "io/process/process.h"
 
 namespace berth::node {
 

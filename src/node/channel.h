@@ -6,8 +6,8 @@
 #include <string>
 
 #include "base/clock.h"
+#include "io/http/websocket.h"
 #include "io/loop.h"
-#include "io/websocket.h"
 #include "node/agent.h"
 #include "node/outbox.h"
 

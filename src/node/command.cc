@@ -12,7 +12,7 @@
 #include <csignal>
 #include <vector>
 
-#include "io/file.h"
+#include "io/files/file.h"
 
 namespace berth::node {
 namespace {

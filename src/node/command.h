@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "io/cgroup.h"
+#include "io/process/cgroup.h"
 #include "node/job_user.h"
 
 namespace berth::node {

@@ -12,8 +12,8 @@
 #include <cstdlib>
 #include <memory>
 
-#include "io/beneath.h"
-#include "io/file.h"
+#include "io/files/beneath.h"
+#include "io/files/file.h"
 #include "node/blob.h"
 #include "node/job_user.h"
 #include "node/kept_name.h"

@@ -13,7 +13,7 @@
 #include <initializer_list>
 
 #include "base/log.h"
-#include "io/file.h"
+#include "io/files/file.h"
 #include "node/attempt_files.h"
 
 namespace berth::node {

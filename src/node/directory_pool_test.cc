@@ -9,7 +9,7 @@
 #include <fstream>
 #include <functional>
 
-#include "io/temporary_directory.h"
+#include "io/files/temporary_directory.h"
 #include "node/attempt_files.h"
 
 namespace berth::node {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "io/http_server.h"
+#include "io/http/http_server.h"
 #include "io/loop.h"
 #include "io/offload.h"
 #include "wire/node/message.h"

@@ -7,7 +7,7 @@
 
 #include "base/record.h"
 #include "base/text.h"
-#include "io/file.h"
+#include "io/files/file.h"
 
 namespace berth::node {
 

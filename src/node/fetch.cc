@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
-#include "io/file.h"
+#include "io/files/file.h"
 #include "node/blob.h"
 
 namespace berth::node {

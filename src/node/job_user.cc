@@ -14,7 +14,7 @@
 #include <cerrno>
 #include <memory>
 
-#include "io/file.h"
+#include "io/files/file.h"
 
 namespace berth::node {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "io/file.h"
+#include "io/files/file.h"
 
 namespace berth::node {
 

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "io/file.h"
+#include "io/files/file.h"
 #include "node/core/lease.h"
 
 namespace berth::node {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "io/temporary_directory.h"
+#include "io/files/temporary_directory.h"
 
 namespace berth::node {
 namespace {

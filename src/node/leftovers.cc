@@ -9,7 +9,7 @@
 #include "base/digest.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "io/cgroup.h"
+#include "io/process/cgroup.h"
 #include "node/process_tree.h"
 
 namespace berth::node {

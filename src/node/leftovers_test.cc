@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "base/random.h"
-#include "io/cgroup.h"
-#include "io/temporary_directory.h"
+#include "io/files/temporary_directory.h"
+#include "io/process/cgroup.h"
 #include "node/process_tree.h"
 #include "node/testing_shim.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/clock.h"
-#include "io/file.h"
+#include "io/files/file.h"
 #include "io/loop.h"
 #include "node/outbox.h"
 

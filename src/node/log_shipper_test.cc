@@ -6,7 +6,7 @@
 
 #include <boost/asio/io_context.hpp>
 
-#include "io/temporary_directory.h"
+#include "io/files/temporary_directory.h"
 
 namespace berth::node {
 namespace {

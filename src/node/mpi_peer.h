@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "io/file.h"
+#include "io/files/file.h"
 
 namespace berth::node {
 

@@ -12,7 +12,7 @@
 #include <csignal>
 #include <cstdio>
 
-#include "io/temporary_directory.h"
+#include "io/files/temporary_directory.h"
 #include "node/mpi_host.h"
 #include "node/mpi_relay.h"
 #include "node/mpi_rsh.h"

@@ -10,7 +10,7 @@
 #include <cstdio>
 
 #include "base/text.h"
-#include "io/process.h"
+#include "io/process/process.h"
 #include "node/attempt_files.h"
 #include "node/command.h"
 #include "node/mpi_peer.h"

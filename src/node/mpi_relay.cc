@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "io/file.h"
+#include "io/files/file.h"
 
 namespace berth::node {
 namespace {

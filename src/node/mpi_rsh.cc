@@ -8,7 +8,7 @@
 #include <csignal>
 #include <cstdio>
 
-#include "io/process.h"
+#include "io/process/process.h"
 #include "node/mpi_relay.h"
 
 namespace berth::node {

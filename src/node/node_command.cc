@@ -11,7 +11,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "io/process.h"
+#include "io/process/process.h"
 #include "node/leftovers.h"
 #include "target/local/local_provider.h"
 

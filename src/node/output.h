@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/clock.h"
-#include "io/pipe_pump.h"
+#include "io/process/pipe_pump.h"
 #include "node/command.h"
 
 namespace berth::node {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "io/process.h"
+#include "io/process/process.h"
 
 namespace berth::node {
 

@@ -8,8 +8,8 @@
 
 #include <cstdlib>
 
-#include "io/file.h"
-#include "io/temporary_directory.h"
+#include "io/files/file.h"
+#include "io/files/temporary_directory.h"
 #include "node/attempt_files.h"
 
 namespace berth::node {

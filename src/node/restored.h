@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "io/file.h"
+#include "io/files/file.h"
 #include "node/attempt_files.h"
 
 namespace berth::node {

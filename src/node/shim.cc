@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "base/environment.h"
 #include "base/text.h"
-#include "io/cgroup.h"
+#include "io/process/cgroup.h"
 #include "node/attempt_files.h"
 #include "node/command.h"
 #include "node/handover.h"

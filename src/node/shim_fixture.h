@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/random.h"
-#include "io/temporary_directory.h"
+#include "io/files/temporary_directory.h"
 #include "node/attempt_files.h"
 #include "node/lease.h"
 #include "node/process_tree.h"

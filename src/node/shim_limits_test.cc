@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a job may use, where the kernel lets us say so.
-#include "io/cgroup.h"
+#include "io/process/cgroup.h"
 #include "node/shim_fixture.h"
 
 namespace berth::node {

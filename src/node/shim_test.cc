@@ -8,7 +8,7 @@
 #include <csignal>
 
 #include "base/text.h"
-#include "io/cgroup.h"
+#include "io/process/cgroup.h"
 #include "node/shim_fixture.h"
 
 namespace berth::node {

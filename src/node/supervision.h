@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "io/cgroup.h"
-#include "io/process.h"
+#include "io/process/cgroup.h"
+#include "io/process/process.h"
 #include "model/job.h"
 #include "node/lease.h"
 #include "node/output.h"

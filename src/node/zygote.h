@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "io/file.h"
-#include "io/process.h"
+#include "io/files/file.h"
+#include "io/process/process.h"
 #include "node/handover.h"
 
 namespace berth::node {

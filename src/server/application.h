@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "io/http_server.h"
+#include "io/http/http_server.h"
 #include "io/loop.h"
 #include "server/arm/deployments.h"
 #include "server/door/audit_trail.h"

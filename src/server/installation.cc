@@ -8,8 +8,8 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "base/version.h"
-#include "io/file.h"
-#include "io/process.h"
+#include "io/files/file.h"
+#include "io/process/process.h"
 
 namespace berth::server {
 namespace {

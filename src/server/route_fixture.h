@@ -12,7 +12,7 @@
 #include "base/record.h"
 #include "base/text.h"
 #include "core/workspace_rules.h"
-#include "io/temporary_directory.h"
+#include "io/files/temporary_directory.h"
 #include "server/application.h"
 #include "server/assets/log_blob.h"
 #include "server/blob/access.h"

@@ -8,9 +8,9 @@
 
 #include "base/result.h"
 #include "base/text.h"
-#include "io/process.h"
-#include "io/state_directory.h"
-#include "io/systemd.h"
+#include "io/files/state_directory.h"
+#include "io/process/process.h"
+#include "io/process/systemd.h"
 #include "server/server.h"
 #include "wire/yaml/server_settings.h"
 

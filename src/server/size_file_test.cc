@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "io/temporary_directory.h"
+#include "io/files/temporary_directory.h"
 
 namespace berth::server {
 namespace {

@@ -10,9 +10,9 @@
 #include <tuple>
 #include <vector>
 
-#include "store/documents.h"
-#include "store/entity_rows.h"
 #include "store/fake_readers.h"
+#include "store/sqlite/documents.h"
+#include "store/sqlite/entity_rows.h"
 #include "store/store.h"
 
 namespace berth::store {

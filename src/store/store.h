@@ -12,8 +12,8 @@
 
 #include "base/result.h"
 #include "core/state.h"
+#include "io/files/object_store.h"
 #include "io/loop.h"
-#include "io/object_store.h"
 #include "model/asset.h"
 #include "model/audit.h"
 #include "model/job.h"

@@ -8,9 +8,9 @@
 #include <thread>
 
 #include "base/record.h"
-#include "io/file.h"
-#include "io/process.h"
-#include "io/temporary_directory.h"
+#include "io/files/file.h"
+#include "io/files/temporary_directory.h"
+#include "io/process/process.h"
 #include "target/fake/fake_provider.h"
 #include "target/local/local_provider.h"
 #include "tests/contract/slurm_place.h"

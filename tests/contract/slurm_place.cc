@@ -9,7 +9,7 @@
 
 #include "base/random.h"
 #include "base/text.h"
-#include "io/file.h"
+#include "io/files/file.h"
 
 namespace berth::target {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "io/temporary_directory.h"
+#include "io/files/temporary_directory.h"
 #include "target/slurm/slurm_provider.h"
 #include "tests/contract/place.h"
 

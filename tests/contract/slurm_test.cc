@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "io/command.h"
-#include "io/file.h"
-#include "io/process.h"
+#include "io/files/file.h"
+#include "io/process/command.h"
+#include "io/process/process.h"
 #include "tests/contract/slurm_place.h"
 
 namespace berth::target {

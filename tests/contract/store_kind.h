@@ -9,12 +9,12 @@
 
 #include "base/digest.h"
 #include "base/text.h"
-#include "io/file.h"
+#include "io/files/file.h"
+#include "io/files/object_store.h"
+#include "io/files/temporary_directory.h"
 #include "io/loop.h"
-#include "io/object_store.h"
-#include "io/temporary_directory.h"
 #include "store/fake_store.h"
-#include "store/sqlite_store.h"
+#include "store/sqlite/sqlite_store.h"
 
 namespace berth::contract {
 

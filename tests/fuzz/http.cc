@@ -3,7 +3,7 @@
 // where it is not, two readers of one connection could disagree about where a request ends.
 
 #include "fuzz.h"
-#include "io/request_parser.h"
+#include "io/message/request_parser.h"
 
 using namespace berth;
 

@@ -8,11 +8,11 @@
 #include <memory>
 #include <string>
 
+#include "io/files/object_store.h"
+#include "io/files/temporary_directory.h"
 #include "io/loop.h"
-#include "io/object_store.h"
-#include "io/temporary_directory.h"
-#include "store/schema.h"
-#include "store/sqlite_store.h"
+#include "store/database/schema.h"
+#include "store/sqlite/sqlite_store.h"
 
 namespace berth::store {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "io/websocket.h"
+#include "io/http/websocket.h"
 #include "model/node.h"
 #include "sim/stage.h"
 

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "io/websocket.h"
+#include "io/http/websocket.h"
 #include "server/plane/control_plane.h"
 #include "sim/disk.h"
 

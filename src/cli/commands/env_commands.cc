@@ -6,7 +6,7 @@
 #include "cli/output/secret_output.h"
 #include "cli/output/shell.h"
 #include "cli/trust.h"
-#include "io/file.h"
+#include "io/files/file.h"
 
 namespace berth::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include "cli/given.h"
 #include "cli/transfer/stream.h"
 #include "cli/transfer/submit.h"
-#include "io/file.h"
+#include "io/files/file.h"
 #include "wire/yaml/asset.h"
 
 namespace berth::cli {

@@ -5,7 +5,7 @@
 
 #include "base/environment.h"
 #include "base/text.h"
-#include "io/file.h"
+#include "io/files/file.h"
 #include "model/site.h"
 
 namespace berth::cli {

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/given.h"
-#include "io/file.h"
+#include "io/files/file.h"
 
 namespace berth::cli {
 namespace {

@@ -6,8 +6,8 @@
 #include "cli/command.h"
 #include "cli/commands/server_configure.h"
 #include "cli/discovery.h"
-#include "io/http_client.h"
-#include "io/process.h"
+#include "io/http/http_client.h"
+#include "io/process/process.h"
 #include "wire/arm/error.h"
 #include "wire/yaml/server_settings.h"
 

@@ -3,8 +3,8 @@
 
 #include "base/text.h"
 #include "cli/discovery.h"
-#include "io/file.h"
-#include "io/state_directory.h"
+#include "io/files/file.h"
+#include "io/files/state_directory.h"
 #include "wire/yaml/server_settings.h"
 
 namespace berth::cli {

@@ -3,7 +3,7 @@
 
 #include "base/record.h"
 #include "base/text.h"
-#include "io/file.h"
+#include "io/files/file.h"
 #include "wire/arm/template_file.h"
 
 namespace berth::cli {

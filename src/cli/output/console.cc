@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "cli/output/terminal_filter.h"
 #include "cli/output/text_width.h"
-#include "io/file.h"
+#include "io/files/file.h"
 
 namespace berth::cli {
 namespace {

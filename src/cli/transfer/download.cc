@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "cli/transfer/datastore.h"
 #include "cli/transfer/transfer.h"
-#include "io/file.h"
+#include "io/files/file.h"
 #include "model/reference.h"
 
 namespace berth::cli {

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "base/text.h"
-#include "io/file.h"
-#include "io/process.h"
+#include "io/files/file.h"
+#include "io/process/process.h"
 
 namespace berth::cli {
 namespace {

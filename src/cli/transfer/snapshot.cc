@@ -10,7 +10,7 @@
 #include "base/digest.h"
 #include "base/text.h"
 #include "cli/transfer/ignore.h"
-#include "io/file.h"
+#include "io/files/file.h"
 #include "model/reference.h"
 
 namespace berth::cli {

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "base/text.h"
-#include "io/http_client.h"
+#include "io/http/http_client.h"
 #include "wire/arm/error.h"
 #include "wire/blob/address.h"
 #include "wire/blob/block_list.h"

@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 #include "cli/output/console.h"
-#include "io/file.h"
+#include "io/files/file.h"
 
 namespace berth::cli {
 

@@ -5,7 +5,7 @@
 
 #include "cli/testing_folder.h"
 #include "cli/testing_server.h"
-#include "io/temporary_directory.h"
+#include "io/files/temporary_directory.h"
 
 namespace berth::cli {
 namespace {

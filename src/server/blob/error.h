@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "io/http.h"
+#include "io/message/http.h"
 
 namespace berth::server {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "io/http.h"
+#include "io/message/http.h"
 #include "server/door/call.h"
 #include "server/door/route.h"
 #include "server/door/throttle.h"

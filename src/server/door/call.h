@@ -11,8 +11,8 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "io/http.h"
-#include "io/object_store.h"
+#include "io/files/object_store.h"
+#include "io/message/http.h"
 #include "model/workspace.h"
 #include "server/keys/principal.h"
 #include "store/store.h"

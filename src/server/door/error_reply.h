@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "io/http.h"
+#include "io/message/http.h"
 
 namespace berth::server {
 

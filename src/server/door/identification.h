@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "io/http.h"
+#include "io/message/http.h"
 #include "server/door/call.h"
 #include "server/door/route.h"
 #include "server/keys/principal.h"

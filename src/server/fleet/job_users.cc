@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "io/file.h"
+#include "io/files/file.h"
 #include "wire/yaml/document.h"
 
 namespace berth::server {

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "io/file.h"
-#include "io/http.h"
-#include "io/object_store.h"
+#include "io/files/file.h"
+#include "io/files/object_store.h"
+#include "io/message/http.h"
 #include "io/offload.h"
 #include "model/job.h"
 #include "store/blob.h"

@@ -9,9 +9,9 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "io/http/websocket.h"
 #include "io/loop.h"
 #include "io/offload.h"
-#include "io/websocket.h"
 #include "server/fleet/job_users.h"
 #include "server/fleet/log_store.h"
 #include "server/fleet/node_keeper.h"

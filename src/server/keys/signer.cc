@@ -6,7 +6,7 @@
 
 #include "base/digest.h"
 #include "base/text.h"
-#include "io/http.h"
+#include "io/message/http.h"
 
 namespace berth::server {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "base/digest.h"
 #include "base/text.h"
-#include "io/temporary_directory.h"
+#include "io/files/temporary_directory.h"
 #include "server/plane/control_plane.h"
 #include "server/plane/fake_effects.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "io/object_store.h"
+#include "io/files/object_store.h"
 #include "model/workspace.h"
 #include "store/store.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "io/object_store.h"
+#include "io/files/object_store.h"
 #include "store/store.h"
 
 namespace berth::server {

@@ -13,8 +13,8 @@
 #include "base/log.h"
 #include "base/record.h"
 #include "base/text.h"
-#include "io/file.h"
-#include "io/process.h"
+#include "io/files/file.h"
+#include "io/process/process.h"
 
 namespace berth::target::local {
 namespace {

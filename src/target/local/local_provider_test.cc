@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "io/file.h"
-#include "io/temporary_directory.h"
+#include "io/files/file.h"
+#include "io/files/temporary_directory.h"
 
 namespace berth::target::local {
 namespace {

@@ -10,8 +10,8 @@
 #include "base/environment.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "io/file.h"
-#include "io/process.h"
+#include "io/files/file.h"
+#include "io/process/process.h"
 
 namespace berth::target::slurm {
 namespace {

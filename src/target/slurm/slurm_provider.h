@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "io/command.h"
+#include "io/process/command.h"
 #include "target/node_provider.h"
 #include "target/slurm/pilot.h"
 #include "target/slurm/queue.h"

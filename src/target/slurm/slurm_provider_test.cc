@@ -9,8 +9,8 @@
 #include <cstdlib>
 
 #include "base/text.h"
-#include "io/file.h"
-#include "io/temporary_directory.h"
+#include "io/files/file.h"
+#include "io/files/temporary_directory.h"
 
 namespace berth::target::slurm {
 namespace {

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The audit log.
+#include "store/sqlite/documents.h"
+#include "store/sqlite/rows.h"
+#include "store/sqlite/sqlite_store.h"
+
+namespace berth::store {
+
+namespace {
+
+Result<AuditHead> read_head(Database& database) {
+  Cursor row = TRY(database.query("SELECT number, hash FROM audit_head"));
+  if (!TRY(row.next())) return fail(Code::Internal, "database: the audit log has no head");
+  return AuditHead{.number = row.integer(0), .hash = std::string(row.text(1))};
+}
+
+}  // namespace
+
+/// Here, inside the transaction, and not where the record was made: what is not committed takes no
+/// place in the chain.
+Status RowWriter::put(const AddAudit& write) {
+  const AuditHead head = TRY(read_head(database_));
+  model::AuditRecord record = write.record;
+  record.number = head.number + 1;
+  const std::string doc = document(record);
+  const std::string hash = model::audit_hash(head.hash, doc);
+  TRY(database_.run("INSERT INTO audit (number, doc, hash) VALUES (?, ?, ?)",
+                    {record.number, doc, hash}));
+  return database_.run("UPDATE audit_head SET number = ?, hash = ?", {record.number, hash});
+}
+
+Result<Page<model::AuditLine>> SqliteStore::audit(const AuditQuery& query) {
+  Cursor rows = TRY(
+      reader_.query("SELECT number, doc, hash FROM audit WHERE number > ? ORDER BY number LIMIT ?",
+                    {query.after, static_cast<std::int64_t>(query.limit)}));
+  Page<model::AuditLine> lines;
+  PageBudget budget;
+  while (TRY(rows.next())) {
+    if (budget.is_spent()) {
+      lines.is_cut = true;
+      break;
+    }
+    budget.take(rows.text(1).size());
+    lines.push_back({.number = rows.integer(0),
+                     .text = std::string(rows.text(1)),
+                     .hash = std::string(rows.text(2))});
+  }
+  return lines;
+}
+
+Result<AuditHead> SqliteStore::audit_head() { return read_head(reader_); }
+
+}  // namespace berth::store
