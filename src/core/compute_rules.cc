@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "core/expression.h"
 #include "model/secret.h"
+#include "model/site_kind.h"
 
 namespace berth::core {
 namespace {
@@ -59,7 +60,7 @@ std::string gpus_text(int gpus) {
 /// On this machine a node is given no more cores and memory than there are, but GPUs are not
 /// shared; a node elsewhere is asked for as it is.
 Status check_fits(const VmSize& size, const Site& site) {
-  if (site.provider == model::ProviderKind::Local) {
+  if (model::traits_of(site).shares_machine) {
     if (size.gpus <= site.capacity.gpus) return Done{};
     return wrong("size",
                  fmt::format("a node of size '{}' has {}, and site '{}' has {}", size.name,
@@ -239,22 +240,24 @@ Status check_site(const Site& site, const Site* existing) {
                                      to_valid_utf8(site.name.substr(0, 2 * kLongestSiteName)),
                                      kLongestSiteName));
   }
-  const bool is_local = site.provider == model::ProviderKind::Local;
-  if (equals_ignoring_case(site.name, model::kLocalSite) && !is_local) {
+  const model::SiteKind& kind = model::site_kind(site.provider);
+  if (equals_ignoring_case(site.name, model::kLocalSite) && !kind.traits.shares_machine) {
     return fail(Code::Conflict, "the site 'local' is this machine, whatever else there is",
                 "provider");
   }
   if (existing != nullptr && existing->provider != site.provider) {
-    return fail(
-        Code::Conflict,
-        fmt::format("the provider of a site cannot be changed: '{}' has '{}'", existing->name,
-                    to_lower(boost::describe::enum_to_string(existing->provider, "?"))),
-        "provider");
+    return fail(Code::Conflict,
+                fmt::format("the provider of a site cannot be changed: '{}' has '{}'",
+                            existing->name, model::site_kind(existing->provider).name),
+                "provider");
   }
-  if (is_local && !(site.slurm == model::SlurmSettings{})) {
-    return wrong("slurm", fmt::format("site '{}' is this machine; partition, account and the like "
-                                      "belong to a site with the provider 'slurm'",
-                                      site.name));
+  for (const model::SiteKind& other : model::site_kinds()) {
+    if (other.kind == kind.kind || !other.has_settings(site)) continue;
+    return wrong(
+        other.name,
+        fmt::format("site '{}' has the provider '{}'; these settings belong to a site with "
+                    "the provider '{}'",
+                    site.name, kind.name, other.name));
   }
   for (const auto& [name, value] : site.job_environment) {
     const bool is_right = model::is_variable_name(name) && !is_reserved_variable(name) &&

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "model/site_kind.h"
 
 namespace berth::core {
 namespace {
@@ -22,14 +23,14 @@ struct Kept {
 };
 
 Kept kept_by(const State& state, const Site& site) {
-  const bool is_local = site.provider == model::ProviderKind::Local;
+  const bool shares_machine = model::traits_of(site).shares_machine;
   Kept kept;
   for (const auto& [key, compute] : state.computes) {
     if (compute.site != site.name || compute.is_deleting) continue;
     const model::VmSize* size = model::find_size(state.settings.sizes, compute.size);
     std::int64_t cores = size == nullptr ? 1 : size->cores;
     // A node of this machine is given no more than there is.
-    if (is_local) cores = std::min<std::int64_t>(cores, state.settings.machine_cores);
+    if (shares_machine) cores = std::min<std::int64_t>(cores, state.settings.machine_cores);
     kept.nodes += compute.scale.min_nodes;
     kept.cores += compute.scale.min_nodes * cores;
   }

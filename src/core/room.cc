@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "model/site_kind.h"
+
 namespace berth::core {
 
 std::optional<model::Node> blank_node(const State& state, const model::Compute& compute) {
@@ -14,7 +16,7 @@ std::optional<model::Node> blank_node(const State& state, const model::Compute& 
   model::Node node{.target = target_of(compute.key), .site = compute.site};
   node.cores = size->cores;
   node.memory_mib = size->memory_mib;
-  if (site->second.provider == model::ProviderKind::Local) {
+  if (model::traits_of(site->second).shares_machine) {
     node.cores = std::min(node.cores, state.settings.machine_cores);
     node.memory_mib = std::min(node.memory_mib, state.settings.machine_memory_mib);
   }
@@ -37,8 +39,8 @@ std::string lacking(const model::Site& site, const SiteUse& use, const model::No
     return fmt::format("{} of {} MiB are in use, a node needs {}", use.memory_mib,
                        *capacity.memory_mib, node.memory_mib);
   }
-  const bool shares_devices = site.provider == model::ProviderKind::Local;
-  if (shares_devices && static_cast<int>(use.gpus.size()) + gpus > capacity.gpus) {
+  if (model::traits_of(site).numbers_devices &&
+      static_cast<int>(use.gpus.size()) + gpus > capacity.gpus) {
     return fmt::format("{} of {} GPUs are in use, a node needs {}", use.gpus.size(), capacity.gpus,
                        gpus);
   }
@@ -51,7 +53,7 @@ bool take_room(const model::Site& site, SiteUse& use, model::Node& node, int gpu
   use.cores += node.cores;
   use.memory_mib += node.memory_mib;
   node.gpus.clear();
-  if (site.provider != model::ProviderKind::Local) return true;
+  if (!model::traits_of(site).numbers_devices) return true;
   for (int device = 0; static_cast<int>(node.gpus.size()) < gpus; ++device) {
     if (use.gpus.insert(device).second) node.gpus.push_back(device);
   }

@@ -16,6 +16,7 @@ namespace berth::model {
 /// The site that is there from the start: the server's own machine.
 inline constexpr const char* kLocalSite = "local";
 
+/// model/site_kind.h says what is true of each.
 enum class ProviderKind { Local, Slurm };
 BOOST_DESCRIBE_ENUM(ProviderKind, Local, Slurm)
 
@@ -60,5 +61,10 @@ struct Site {
 };
 BOOST_DESCRIBE_STRUCT(Site, (),
                       (name, provider, capacity, slurm, server_url, job_environment, created_at))
+
+/// Is a provider that was made for the one right for the other?
+inline bool has_same_settings(const Site& one, const Site& other) {
+  return one.name == other.name && one.provider == other.provider && one.slurm == other.slurm;
+}
 
 }  // namespace berth::model

@@ -34,11 +34,10 @@
 #include "server/installation.h"
 #include "server/keys/signer.h"
 #include "server/plane/control_plane.h"
+#include "server/plane/site_kinds.h"
 #include "server/size_file.h"
 #include "server/storage/storage_keeper.h"
 #include "store/database/room.h"
-#include "target/local/local_provider.h"
-#include "target/slurm/slurm_provider.h"
 #include "wire/yaml/server_settings.h"
 
 namespace berth::server {
@@ -84,26 +83,6 @@ int count_gpus() {
   int count = 0;
   while (::access(fmt::format("/dev/nvidia{}", count).c_str(), F_OK) == 0) ++count;
   return count;
-}
-
-struct ProviderFacts {
-  std::string executable{};
-  std::string home{};
-  std::string job_directory{};  ///< Empty: below home.
-  std::string installation{};
-};
-
-Result<std::unique_ptr<target::NodeProvider>> make_provider(const model::Site& site,
-                                                            const ProviderFacts& facts) {
-  if (site.provider == model::ProviderKind::Local) {
-    return std::make_unique<target::local::LocalProvider>(facts.executable, facts.home,
-                                                          facts.job_directory);
-  }
-  if (site.provider == model::ProviderKind::Slurm) {
-    return std::make_unique<target::slurm::SlurmProvider>(
-        site.slurm, target::slurm::Owner{facts.installation, site.name}, facts.executable);
-  }
-  return fail(Code::NotSupported, fmt::format("site '{}' has an unknown provider", site.name));
 }
 
 void tell_starter(int fd, const std::string& line) {
@@ -285,9 +264,11 @@ Status Server::open_state() {
   objects_ = TRY(io::ObjectStore::open(home + "/objects"));
   store_ = TRY(store::Store::open(home, loop_, *objects_, end_at_once));
   disk_ = std::make_unique<io::ThreadOffload>(loop_, 4);
+  ProviderFacts facts{.home = home, .installation = secrets_.id};
+  facts.executable = TRY(io::own_executable());
+  facts.job_directory = TRY(open_job_users());
   providers_ = std::make_unique<Providers>(
-      [facts = ProviderFacts{TRY(io::own_executable()), home, TRY(open_job_users()), secrets_.id}](
-          const model::Site& site) { return make_provider(site, facts); },
+      [facts](const model::Site& site) { return make_provider(site, facts); },
       [this] { return std::make_unique<io::ThreadOffload>(loop_, 1); });
   signer_ = std::make_unique<Signer>(secrets_.signing_key);
   logs_ = std::make_unique<LogStore>(home + "/live", *objects_, *disk_);

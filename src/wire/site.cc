@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "base/text.h"
+#include "model/site_kind.h"
 #include "wire/arm/field.h"
 
 namespace berth::wire {
@@ -112,17 +113,19 @@ Status read_slurm(const Fields& from, SlurmSettings& slurm) {
 }  // namespace
 
 Result<model::ProviderKind> provider_from(std::string_view text) {
-  if (equals_ignoring_case(text, "local")) return model::ProviderKind::Local;
-  if (equals_ignoring_case(text, "slurm")) return model::ProviderKind::Slurm;
+  for (const model::SiteKind& kind : model::site_kinds()) {
+    if (equals_ignoring_case(text, kind.name)) return kind.kind;
+  }
   return fail(Code::InvalidArgument,
-              fmt::format("'{}' is not a provider; there are local and slurm", to_valid_utf8(text)),
+              fmt::format("'{}' is not a provider; there are {}", to_valid_utf8(text),
+                          model::names_of_site_kinds()),
               "provider");
 }
 
 json::object to_json(const Site& site) {
   json::object object = {
       {"name", site.name},
-      {"provider", to_lower(boost::describe::enum_to_string(site.provider, "?"))},
+      {"provider", model::site_kind(site.provider).name},
       {"capacity",
        {{"nodes", or_null(site.capacity.nodes)},
         {"cores", or_null(site.capacity.cores)},

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/cloud.h"
 
+#include "model/site_kind.h"
+
 namespace berth::sim {
 
 using namespace std::chrono_literals;
@@ -8,7 +10,7 @@ using target::Liveness;
 
 namespace {
 
-bool is_remote(const model::Site& site) { return site.provider != model::ProviderKind::Local; }
+bool is_remote(const model::Site& site) { return !model::traits_of(site).shares_machine; }
 
 class SimProvider final : public target::NodeProvider {
  public:

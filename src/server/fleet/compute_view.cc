@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "core/quota.h"
+#include "model/site_kind.h"
 
 namespace berth::server {
 namespace {
@@ -46,7 +47,7 @@ Cores cores_of(const State& state, const std::string& site) {
 
 std::int64_t core_limit(const State& state, const model::Site& site) {
   if (site.capacity.cores) return *site.capacity.cores;
-  return site.provider == model::ProviderKind::Local ? state.settings.machine_cores : -1;
+  return model::traits_of(site).shares_machine ? state.settings.machine_cores : -1;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/log.h"
+#include "model/site_kind.h"
 
 namespace berth::server {
 
@@ -21,7 +22,6 @@ constexpr Duration kTimeToConnect = 2min;
 constexpr Duration kTimeToGo = 15s;
 /// Messages under way, and the moment between a lapse and the death of the last process.
 constexpr Duration kLeaseMargin = 2s;
-constexpr Duration kPauseBetweenLooks = 2s;  ///< At sites that are asked through commands.
 /// Also a site where all seems well is looked at: a start that was said to have failed may have
 /// had its effect late, an end that was said to have been may not.
 constexpr Duration kPauseBetweenSweeps = 60s;
@@ -57,7 +57,7 @@ void NodeKeeper::forget(const NodeId& node) {
 
 bool NodeKeeper::has_lease(const Node& node) const {
   const model::Site* site = site_of(node);
-  return site != nullptr && site->provider != model::ProviderKind::Local;
+  return site != nullptr && model::traits_of(*site).has_lease;
 }
 
 std::optional<Duration> NodeKeeper::renew(const NodeId& id) {
@@ -170,11 +170,10 @@ void NodeKeeper::reconcile() {
 
 void NodeKeeper::observe(const model::Site& site) {
   const TimePoint now = parts_.clock.now().mono;
-  const bool is_remote = site.provider != model::ProviderKind::Local;
-  if (looking_.contains(site.name) || (is_remote && now < next_look_[site.name])) return;
+  if (looking_.contains(site.name) || now < next_look_[site.name]) return;
   const auto entry = parts_.providers.of(site);
   if (!entry) return log::warning("site '{}': {}", site.name, entry.error().message);
-  next_look_[site.name] = now + kPauseBetweenLooks;
+  next_look_[site.name] = now + model::traits_of(site).look_every;
   looking_.insert(site.name);
   entry->thread.run(
       [this, name = site.name, provider = entry->provider]() -> io::Offload::Continuation {

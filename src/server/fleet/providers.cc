@@ -5,8 +5,7 @@ namespace berth::server {
 
 Result<Providers::Entry> Providers::of(const model::Site& site) {
   Kept& kept = kept_[site.name];
-  const bool is_current =
-      kept.provider && kept.site.provider == site.provider && kept.site.slurm == site.slurm;
+  const bool is_current = kept.provider && model::has_same_settings(kept.site, site);
   if (!is_current) {
     kept.provider = TRY(make_(site));
     kept.site = site;

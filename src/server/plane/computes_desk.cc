@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "core/compute_rules.h"
 #include "server/plane/jobs_desk.h"
-#include "target/slurm/settings.h"
+#include "server/plane/site_kinds.h"
 
 namespace berth::server {
 namespace {
@@ -46,7 +46,7 @@ void ComputesDesk::make_local_site(const model::SiteCapacity& capacity) {
 Result<Site> ComputesDesk::put_site(Site site) {
   const Site* existing = find_site(state_, site.name);
   TRY(core::check_site(site, existing));
-  if (site.provider == model::ProviderKind::Slurm) TRY(target::slurm::check_settings(site.slurm));
+  TRY(check_site_settings(site));
   if (existing != nullptr) site.name = existing->name;
   site.created_at = existing != nullptr ? existing->created_at : parts_.clock.now().wall;
   parts_.ledger.apply(core::SiteMade{site});

@@ -8,7 +8,7 @@
 namespace berth::store {
 namespace {
 
-class AccessRows : public StoreFixture {
+class AuditRows : public StoreFixture {
  protected:
   void record(const std::string& who) { commit({AddAudit{{.who = who}}}); }
   std::vector<model::AuditLine> lines() { return *store->audit({}); }
@@ -20,7 +20,7 @@ class AccessRows : public StoreFixture {
   }
 };
 
-TEST_F(AccessRows, UsersTokensAndRolesComeBack) {
+TEST_F(AuditRows, UsersTokensAndRolesComeBack) {
   commit(
       {Put<model::User>{{.id = {"u"}, .name = "ana"}},
        Put<model::Token>{
@@ -39,7 +39,7 @@ TEST_F(AccessRows, UsersTokensAndRolesComeBack) {
   EXPECT_TRUE(left.users.empty() && left.tokens.empty() && left.assignments.empty());
 }
 
-TEST_F(AccessRows, LinesOfTheAuditLogAreNumberedAndChained) {
+TEST_F(AuditRows, LinesOfTheAuditLogAreNumberedAndChained) {
   record("ana");
   commit({AddAudit{{.who = "bo"}}, AddAudit{{.who = "cy"}}});
   reopen();
@@ -59,7 +59,7 @@ TEST_F(AccessRows, LinesOfTheAuditLogAreNumberedAndChained) {
   EXPECT_EQ((*store->audit({.after = 2, .limit = 1})).front().number, 3);
 }
 
-TEST_F(AccessRows, AFailedCommitTakesNoPlaceInTheChain) {
+TEST_F(AuditRows, AFailedCommitTakesNoPlaceInTheChain) {
   record("ana");
   ASSERT_TRUE(
       tamper("CREATE TRIGGER full BEFORE INSERT ON documents BEGIN "
@@ -75,7 +75,7 @@ TEST_F(AccessRows, AFailedCommitTakesNoPlaceInTheChain) {
   EXPECT_NE(all[1].text.find("cy"), std::string::npos);
 }
 
-TEST_F(AccessRows, ALineIsNotChangedOrTakenOut) {
+TEST_F(AuditRows, ALineIsNotChangedOrTakenOut) {
   record("ana");
   EXPECT_FALSE(tamper("UPDATE audit SET doc = '{}'"));
   EXPECT_FALSE(tamper("DELETE FROM audit"));

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/site_kind.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include "base/check.h"
+
+namespace berth::model {
+namespace {
+
+constexpr std::array<SiteKind, 2> kKinds = {{
+    {.kind = ProviderKind::Local,
+     .name = "local",
+     .traits = {.shares_machine = true, .has_lease = false, .numbers_devices = true},
+     .has_settings = [](const Site&) { return false; }},
+    {.kind = ProviderKind::Slurm,
+     .name = "slurm",
+     .traits = {.look_every = std::chrono::seconds(2)},
+     .has_settings = [](const Site& site) { return !(site.slurm == SlurmSettings{}); }},
+}};
+
+}  // namespace
+
+std::span<const SiteKind> site_kinds() { return kKinds; }
+
+const SiteKind& site_kind(ProviderKind kind) {
+  const auto found = std::ranges::find(kKinds, kind, &SiteKind::kind);
+  CHECK(found != kKinds.end(), "every kind of site has a row");
+  return *found;
+}
+
+std::string names_of_site_kinds() {
+  std::string names;
+  for (const SiteKind& kind : kKinds) {
+    if (!names.empty()) names += &kind == &kKinds.back() ? " and " : ", ";
+    names += kind.name;
+  }
+  return names;
+}
+
+}  // namespace berth::model
