@@ -16,8 +16,8 @@
 #include "node/attempt.h"
 #include "node/channel.h"
 #include "node/core/agent.h"
-#include "node/lease.h"
-#include "node/zygote.h"
+#include "node/shim/lease.h"
+#include "node/shim/zygote.h"
 
 namespace berth::node {
 namespace {

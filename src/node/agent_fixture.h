@@ -13,9 +13,9 @@
 #include "base/random.h"
 #include "io/temporary_directory.h"
 #include "node/agent.h"
-#include "node/attempt_files.h"
 #include "node/fake_server.h"
-#include "node/process_tree.h"
+#include "node/files/attempt_files.h"
+#include "node/shim/process_tree.h"
 
 namespace berth::node {
 

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "base/log.h"
-#include "node/disk_room.h"
-#include "node/fetch.h"
-#include "node/leftovers.h"
+#include "node/files/disk_room.h"
+#include "node/shim/leftovers.h"
+#include "node/transfer/fetch.h"
 
 namespace berth::node {
 

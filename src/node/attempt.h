@@ -9,15 +9,15 @@
 
 #include "io/loop.h"
 #include "io/offload.h"
-#include "node/attempt_files.h"
 #include "node/core/action.h"
 #include "node/core/state.h"
-#include "node/directory_pool.h"
+#include "node/files/attempt_files.h"
+#include "node/files/directory_pool.h"
 #include "node/log_shipper.h"
 #include "node/outbox.h"
 #include "node/ports.h"
-#include "node/transfer.h"
-#include "node/zygote.h"
+#include "node/shim/zygote.h"
+#include "node/transfer/transfer.h"
 
 namespace berth::node {
 

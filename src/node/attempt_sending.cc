@@ -7,8 +7,8 @@
 
 #include "base/log.h"
 #include "node/attempt.h"
-#include "node/deliver.h"
-#include "node/disk_room.h"
+#include "node/files/disk_room.h"
+#include "node/transfer/deliver.h"
 
 namespace berth::node {
 

@@ -19,7 +19,7 @@
 #include "io/process.h"
 #include "io/signals.h"
 #include "node/agent.h"
-#include "node/attempt_files.h"
+#include "node/files/attempt_files.h"
 #include "target/slurm/pilot.h"
 
 namespace berth::node {

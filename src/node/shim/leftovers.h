@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "node/files/attempt_files.h"
+
+namespace berth::node {
+
+/// What the control group of an attempt with limits is called.
+std::string group_name(const AttemptPaths& paths);
+
+/// Ends what a supervisor that died left running, and removes its control groups. Blocks.
+void kill_leftovers(const AttemptPaths& paths);
+
+/// `berth node --sweep DIR`: ends and removes every attempt that lies below a work root. For nodes
+/// that nobody knows any more and that have no agent; Conflict when there is one. Blocks.
+Status sweep(const std::string& work_root);
+
+}  // namespace berth::node
