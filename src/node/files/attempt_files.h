@@ -7,6 +7,7 @@
 #pragma once
 
 #include <boost/describe.hpp>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,12 +42,22 @@ inline constexpr const char* kMarkerVariable = "BERTH_ATTEMPT";
 /// Its value for an attempt: unique on this machine, which may have several nodes.
 inline const std::string& marker_of(const AttemptPaths& paths) { return paths.directory; }
 
+/// What the runtime found out as it was prepared and needs to wrap a command; see
+/// node/runtime/runtime.h.
+struct RuntimeRecord {
+  std::map<std::string, std::string> facts{};  ///< In the words of that runtime.
+
+  friend bool operator==(const RuntimeRecord&, const RuntimeRecord&) = default;
+};
+BOOST_DESCRIBE_STRUCT(RuntimeRecord, (), (facts))
+
 struct LaunchRecord {
   std::string boot{};
   wire::node::Launch launch{};  ///< With what Go added, once it came; then it waits no more.
   int port = 0;                 ///< That was said in Prepared; 0: not yet.
+  RuntimeRecord runtime{};      ///< Before the command starts.
 };
-BOOST_DESCRIBE_STRUCT(LaunchRecord, (), (boot, launch, port))
+BOOST_DESCRIBE_STRUCT(LaunchRecord, (), (boot, launch, port, runtime))
 
 struct ShimRecord {
   io::ProcessIdentity process{};

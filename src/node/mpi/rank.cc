@@ -59,18 +59,6 @@ Status redirect(std::string_view logs, std::size_t rank) {
   return Done{};
 }
 
-Error become(const std::string& command, const Environment& environment) {
-  std::vector<std::string> variables;
-  for (const auto& [name, value] : environment) variables.push_back(name + "=" + value);
-  std::vector<char*> pointers;
-  for (std::string& variable : variables) pointers.push_back(variable.data());
-  pointers.push_back(nullptr);
-  const char* const shell = find_shell();
-  const char* const words[] = {shell, "-c", command.c_str(), nullptr};
-  ::execve(shell, const_cast<char* const*>(words), pointers.data());
-  return io::error_from_errno(errno, "run the shell");
-}
-
 Status run() {
   Environment environment = io::current_environment();
   const AttemptPaths paths(environment[kMarkerVariable]);
@@ -83,12 +71,10 @@ Status run() {
   }
   const wire::node::RankProcess& process = launch.processes[rank];
   TRY(redirect(environment[kRankLogsVariable], rank));
-  const std::string folder = paths.directory + "/" + launch.working_directory;
-  if (::chdir(folder.c_str()) != 0) {
-    return fail(io::error_from_errno(errno, "enter the working directory"));
-  }
   set_environment(paths, process, environment);
-  return fail(become(launch.command, environment));
+  const std::string folder = paths.directory + "/" + launch.working_directory;
+  return fail(become(TRY(
+      runtime_of(launch).wrap(record->runtime, {launch.command, folder, std::move(environment)}))));
 }
 
 }  // namespace

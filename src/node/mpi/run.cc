@@ -17,8 +17,8 @@ using wire::node::Launch;
 using wire::node::Starter;
 
 Status check_program(const CommandSpec& command, const std::string& program) {
-  const auto path = command.environment.find("PATH");
-  const std::string folders = path == command.environment.end() ? "" : path->second;
+  const auto path = command.command.environment.find("PATH");
+  const std::string folders = path == command.command.environment.end() ? "" : path->second;
   for (const std::string_view folder : split(folders, ':')) {
     if (folder.empty()) continue;
     if (::access(fmt::format("{}/{}", folder, program).c_str(), X_OK) == 0) return Done{};
@@ -62,8 +62,8 @@ std::string mpirun_command(const std::vector<MpiPeer>& peers, std::size_t slots)
 
 /// The attempt's directory, with a '/'.
 std::string attempt_of(const Launch& launch, const CommandSpec& command) {
-  return command.working_directory.substr(
-      0, command.working_directory.size() - launch.working_directory.size());
+  return command.command.working_directory.substr(
+      0, command.command.working_directory.size() - launch.working_directory.size());
 }
 
 /// mpirun writes nothing of the ranks' itself, but warns, in the middle of the first one's log,
@@ -81,14 +81,14 @@ std::string without_warning(const std::string& command) {
 /// Its temporary files go into the attempt's directory, and with it. And inside an allocation of
 /// Slurm's it must not ask Slurm for nodes.
 void set_environment(const Launch& launch, CommandSpec& command) {
-  std::erase_if(command.environment,
+  std::erase_if(command.command.environment,
                 [](const auto& each) { return each.first.starts_with("SLURM_"); });
-  const auto before = command.environment.find("TMPDIR");
-  if (before != command.environment.end()) {
-    command.environment[kTemporaryVariable] = before->second;
+  const auto before = command.command.environment.find("TMPDIR");
+  if (before != command.command.environment.end()) {
+    command.command.environment[kTemporaryVariable] = before->second;
   }
-  command.environment["TMPDIR"] = attempt_of(launch, command) + "mpi";
-  command.environment[kExecutableVariable] = fmt::format("/proc/{}/exe", ::getpid());
+  command.command.environment["TMPDIR"] = attempt_of(launch, command) + "mpi";
+  command.command.environment[kExecutableVariable] = fmt::format("/proc/{}/exe", ::getpid());
 }
 
 }  // namespace
@@ -96,10 +96,11 @@ void set_environment(const Launch& launch, CommandSpec& command) {
 Status let_mpi_start(const Launch& launch, CommandSpec& command) {
   const bool is_head = launch.starter == Starter::Mpirun;
   TRY(check_program(command, is_head ? "mpirun" : "orted"));
-  const std::vector<MpiPeer> peers = TRY(parse_mpi_hosts(command.environment[kMpiHostsVariable]));
+  const std::vector<MpiPeer> peers =
+      TRY(parse_mpi_hosts(command.command.environment[kMpiHostsVariable]));
   const std::size_t slots = std::max<std::size_t>(launch.processes.size(), 1);
-  command.command = is_head ? without_warning(mpirun_command(peers, slots))
-                            : fmt::format("exec /proc/{}/exe mpi-host", ::getpid());
+  command.command.text = is_head ? without_warning(mpirun_command(peers, slots))
+                                 : fmt::format("exec /proc/{}/exe mpi-host", ::getpid());
   command.rank_logs = {command.log};
   for (std::size_t rank = 1; rank < launch.processes.size(); ++rank) {
     command.rank_logs.push_back(attempt_of(launch, command) + launch.processes[rank].log);

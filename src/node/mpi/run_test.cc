@@ -38,7 +38,6 @@ class MpiRunTest : public testing::Test {
                           {kMpiSecretVariable, "s3cret"},
                           {kNodeRankVariable, std::to_string(node)},
                           {"NODE", std::to_string(node)}},
-          .grace = 100ms,
           .processes = {{{{"PART", "a"}}, "user_logs/std_log_process_00.txt"},
                         {{{"PART", "b"}}, "user_logs/std_log_process_01.txt"}},
           .starter = node == 0 ? Starter::Mpirun : Starter::MpiHost};
@@ -87,7 +86,7 @@ class MpiRunTest : public testing::Test {
   io::TemporaryDirectory directory;
   std::string name = "mpi-" + random_hex(6);
   std::array<Launch, 2> launches{};
-  Result<Zygote> zygote = Zygote::start();
+  Result<Zygote> zygote = Zygote::start({.grace = 100ms});
 };
 
 TEST_F(MpiRunTest, EveryRankRunsOnItsNodeWithItsLog) {

@@ -17,6 +17,9 @@
 namespace berth::node {
 namespace {
 
+constexpr const char* kEntering = "enter the working directory";
+constexpr const char* kRunning = "run the shell";
+
 /// What the child says when it cannot become the command.
 struct StartFailure {
   int error_number = 0;
@@ -30,11 +33,40 @@ StartFailure* shared_failure() {
   return page == MAP_FAILED ? nullptr : static_cast<StartFailure*>(page);
 }
 
+/// An invocation as execve() takes it.
+class ExecArguments {
+ public:
+  explicit ExecArguments(const Invocation& invocation) : words_(invocation.words) {
+    for (const auto& [name, value] : invocation.environment) {
+      variables_.push_back(name + "=" + value);
+    }
+    point_at(words_, word_pointers_);
+    point_at(variables_, variable_pointers_);
+  }
+  ExecArguments(const ExecArguments&) = delete;
+  ExecArguments& operator=(const ExecArguments&) = delete;
+
+  char* const* words() const { return word_pointers_.data(); }
+  char* const* environment() const { return variable_pointers_.data(); }
+
+ private:
+  static void point_at(std::vector<std::string>& texts, std::vector<char*>& pointers) {
+    for (std::string& text : texts) pointers.push_back(text.data());
+    pointers.push_back(nullptr);
+  }
+
+  std::vector<std::string> words_;
+  std::vector<std::string> variables_{};
+  std::vector<char*> word_pointers_{};
+  std::vector<char*> variable_pointers_{};
+};
+
 /// All that the child needs: it borrows our memory until it is the command, so it makes nothing.
 struct Plan {
   const CommandSpec& spec;
   const io::Cgroup& cgroup;
-  const char* shell = nullptr;
+  const char* working_directory = nullptr;
+  char* const* words = nullptr;
   char* const* environment = nullptr;
   StartFailure* failure = nullptr;
 };
@@ -70,29 +102,22 @@ void set_streams(const Plan& plan) {
   plan.cgroup.enter();
   set_streams(plan);
   if (plan.spec.user && !become(*plan.spec.user)) give_up(plan, "become the job's user");
-  if (::chdir(plan.spec.working_directory.c_str()) != 0) {
-    give_up(plan, "enter the working directory");
-  }
-  const char* const words[] = {plan.shell, "-c", plan.spec.command.c_str(), nullptr};
+  if (::chdir(plan.working_directory) != 0) give_up(plan, kEntering);
   reset_signals();
-  ::execve(plan.shell, const_cast<char* const*>(words), plan.environment);
-  give_up(plan, "run the shell");
+  ::execve(plan.words[0], plan.words, plan.environment);
+  give_up(plan, kRunning);
 }
 
 }  // namespace
 
-const char* find_shell() { return ::access("/bin/bash", X_OK) == 0 ? "/bin/bash" : "/bin/sh"; }
-
-Result<pid_t> start_command(const CommandSpec& spec, const io::Cgroup& cgroup) {
-  std::vector<std::string> variables;
-  for (const auto& [name, value] : spec.environment) variables.push_back(name + "=" + value);
-  std::vector<char*> environment;
-  for (std::string& variable : variables) environment.push_back(variable.data());
-  environment.push_back(nullptr);
+Result<pid_t> start_command(const CommandSpec& spec, const Invocation& invocation,
+                            const io::Cgroup& cgroup) {
+  const ExecArguments arguments(invocation);
   const Plan plan{.spec = spec,
                   .cgroup = cgroup,
-                  .shell = find_shell(),
-                  .environment = environment.data(),
+                  .working_directory = invocation.working_directory.c_str(),
+                  .words = arguments.words(),
+                  .environment = arguments.environment(),
                   .failure = shared_failure()};
   if (plan.failure == nullptr) return fail(io::error_from_errno(errno, "start a process"));
   plan.failure->error_number = 0;
@@ -103,6 +128,15 @@ Result<pid_t> start_command(const CommandSpec& spec, const io::Cgroup& cgroup) {
   if (plan.failure->error_number == 0) return child;
   ::waitpid(child, nullptr, 0);
   return fail(io::error_from_errno(plan.failure->error_number, plan.failure->doing));
+}
+
+Error become(const Invocation& invocation) {
+  if (::chdir(invocation.working_directory.c_str()) != 0) {
+    return io::error_from_errno(errno, kEntering);
+  }
+  const ExecArguments arguments(invocation);
+  ::execve(arguments.words()[0], arguments.words(), arguments.environment());
+  return io::error_from_errno(errno, kRunning);
 }
 
 }  // namespace berth::node

@@ -49,11 +49,14 @@ std::string group_name(const AttemptPaths& paths) {
   return to_hex(sha256(marker_of(paths))).substr(0, 24);
 }
 
-void kill_leftovers(const AttemptPaths& paths) {
+void kill_leftovers(const AttemptPaths& paths, RuntimeOf runtime_of) {
   const auto shim = read_record<ShimRecord>(paths.shim);
   if (shim) kill_group(io::Cgroup::adopt(shim->cgroups), marker_of(paths));
   // It may have died between making its group and saying so.
   kill_group(io::Cgroup::find(io::own_hierarchies(), group_name(paths)), marker_of(paths));
+  const auto record = read_record<LaunchRecord>(paths.launch);
+  const Status cleaned = record ? runtime_of(record->launch).clean_up(paths) : Status(Done{});
+  if (!cleaned) log::warning("'{}': {}", paths.directory, cleaned.error().message);
 }
 
 Status sweep(const std::string& work_root) {

@@ -42,7 +42,7 @@ Status Output::connect(CommandSpec& command) {
     const int writer = TRY(open(command.rank_logs[rank], command.user));
     places += fmt::format(":/proc/{}/fd/{}", ::getpid(), writer);
   }
-  command.environment[kRankLogsVariable] = places;
+  command.command.environment[kRankLogsVariable] = places;
   return Done{};
 }
 

@@ -14,9 +14,9 @@ using wire::node::Starter;
 
 CommandSpec spec_of(const AttemptPaths& paths, const Launch& launch,
                     const std::map<std::string, std::string>& environment) {
-  return {.command = launch.command,
-          .working_directory = paths.directory + "/" + launch.working_directory,
-          .environment = environment,
+  return {.command = {.text = launch.command,
+                      .working_directory = paths.directory + "/" + launch.working_directory,
+                      .environment = environment},
           .log = paths.log};
 }
 
@@ -36,7 +36,7 @@ Result<std::vector<CommandSpec>> commands_of(
   std::vector<CommandSpec> commands;
   for (const wire::node::RankProcess& process : launch.processes) {
     CommandSpec& command = commands.emplace_back(common);
-    for (const auto& [name, value] : process.environment) command.environment[name] = value;
+    for (const auto& [name, value] : process.environment) command.command.environment[name] = value;
     // The first one's log is the node's.
     if (commands.size() > 1) command.log = paths.directory + "/" + process.log;
   }

@@ -20,6 +20,7 @@
 #include "io/cgroup.h"
 #include "node/files/attempt_files.h"
 #include "node/runtime/command.h"
+#include "node/runtime/host_runtime.h"
 #include "node/shim/handover.h"
 #include "node/shim/lease.h"
 #include "node/shim/leftovers.h"
@@ -66,23 +67,44 @@ Result<std::optional<JobUser>> admit_user(const AttemptPaths& paths, const Launc
   return user;
 }
 
-Outcome supervise(const AttemptPaths& paths, const Launch& launch, const Quarters& quarters,
-                  io::PipePump& pump) {
+/// Starts what an attempt's runtime makes of a command.
+class CommandStarter {
+ public:
+  CommandStarter(const ShimSettings& settings, const LaunchRecord& record, const Quarters& quarters)
+      : record_(record), quarters_(quarters) {
+    // What starts MPI's ranks is the node's own; each rank is wrapped as it starts.
+    const bool is_the_jobs = record.launch.starter == wire::node::Starter::Shim;
+    runtime_ = is_the_jobs ? &settings.runtime_of(record.launch) : &host_runtime();
+  }
+
+  Result<pid_t> start(CommandSpec& command, Output& output) const {
+    TRY(output.connect(command));
+    const Invocation invocation = TRY(runtime_->wrap(record_.runtime, command.command));
+    const bool moves = quarters_.entry == Entry::Moves;
+    return start_command(command, invocation, moves ? quarters_.cgroup : io::Cgroup());
+  }
+
+ private:
+  const LaunchRecord& record_;
+  const Quarters& quarters_;
+  const Runtime* runtime_ = nullptr;
+};
+
+Outcome supervise(const AttemptPaths& paths, const LaunchRecord& record, const Quarters& quarters,
+                  io::PipePump& pump, const ShimSettings& settings) {
+  const Launch& launch = record.launch;
   LeaseWatch lease(paths.directory);
   if (lease.has_lapsed(since_boot())) return {.ending = Ending::Lost, .message = kLeaseLapsed};
   const auto user = admit_user(paths, launch);
   if (!user) return not_started(user.error());
   auto commands = commands_of(paths, launch, job_environment(paths, launch, *user));
   if (!commands) return not_started(commands.error());
-  const bool moves = quarters.entry == Entry::Moves;
+  const CommandStarter starter(settings, record, quarters);
   Output output(pump, paths.directory);
-  Supervision supervision(launch, quarters, lease, output);
+  Supervision supervision(launch, settings.grace, quarters, lease, output);
   for (CommandSpec& command : *commands) {
     command.user = *user;
-    const Status connected = output.connect(command);
-    const Result<pid_t> started =
-        connected ? start_command(command, moves ? quarters.cgroup : io::Cgroup())
-                  : Result<pid_t>(fail(connected.error()));
+    const Result<pid_t> started = starter.start(command, output);
     if (started) {
       supervision.add(*started);
     } else if (&command == &commands->front()) {
@@ -93,7 +115,8 @@ Outcome supervise(const AttemptPaths& paths, const Launch& launch, const Quarter
     }
   }
   const Outcome outcome = supervision.run();
-  if (!moves && supervision.has_killed()) quarters.cgroup.enter();  // Killing leaves it.
+  const bool has_left = quarters.entry == Entry::Born && supervision.has_killed();
+  if (has_left) quarters.cgroup.enter();
   return outcome;
 }
 
@@ -140,7 +163,8 @@ bool is_of_dead_shim(std::string_view group) {
 /// What a shim keeps from one attempt to the next.
 class Shim {
  public:
-  explicit Shim(const io::ProcessIdentity& self) : self_(self) {
+  Shim(const io::ProcessIdentity& self, const ShimSettings& settings)
+      : self_(self), settings_(settings) {
     io::remove_stale_groups(hierarchies_, is_of_dead_shim);
     own_ = make_cgroup(fmt::format("{}{}-{}", kGroupPrefix, self.pid, self.start_ticks), {});
     own_.enter();  // What it starts is then born inside: moving in is what costs.
@@ -168,7 +192,11 @@ class Shim {
     // only once its end is known.
     const Result<io::Descriptor> reserved = reserve_file(paths.exit);
     ExitRecord exit{.started_at = clock.now().wall};
-    exit.outcome = reserved ? run_command(paths, record->launch) : not_started(reserved.error());
+    exit.outcome = reserved ? run_command(paths, *record) : not_started(reserved.error());
+    const Status cleaned = settings_.runtime_of(record->launch).clean_up(paths);
+    if (!cleaned) {
+      exit.outcome.notes.push_back("what it ran in is not removed: " + cleaned.error().message);
+    }
     exit.ended_at = clock.now().wall;
     report(reserved, paths, exit);
   }
@@ -181,19 +209,20 @@ class Shim {
 
   /// Limits need a group of the attempt's own, which costs as much as a short command; what is as
   /// large as the machine is no limit.
-  Outcome run_command(const AttemptPaths& paths, const Launch& launch) {
+  Outcome run_command(const AttemptPaths& paths, const LaunchRecord& record) {
+    const Launch& launch = record.launch;
     const bool limits_memory =
         launch.memory_limit_bytes && *launch.memory_limit_bytes >> 20 < io::machine_memory_mib();
     const bool limits_cpu = launch.cpu_limit && *launch.cpu_limit < io::machine_cores();
     const std::uint64_t processes = launch.process_limit.value_or(process_limit_);
     limit_own_group(processes + 2);  // It is one of them itself, and has one thread more.
-    if (!limits_memory && !limits_cpu) return run_command(paths, launch, own_quarters());
+    if (!limits_memory && !limits_cpu) return run_command(paths, record, own_quarters());
     const std::string name = group_name(paths);
     io::Cgroup group = make_cgroup(name, launch.memory_limit_bytes);
     if (limits_cpu) group.limit_cpu(name, *launch.cpu_limit);
     group.limit_processes(processes);
-    if (group.directories().empty()) return run_command(paths, launch, own_quarters());
-    const Outcome outcome = run_command(paths, launch, {group, Entry::Moves});
+    if (group.directories().empty()) return run_command(paths, record, own_quarters());
+    const Outcome outcome = run_command(paths, record, {group, Entry::Moves});
     group.remove();
     return outcome;
   }
@@ -204,13 +233,15 @@ class Shim {
 
   Quarters own_quarters() const { return {own_, Entry::Born, kills_->read()}; }
 
-  Outcome run_command(const AttemptPaths& paths, const Launch& launch, const Quarters& quarters) {
-    const ShimRecord record{self_, quarters.cgroup.directories()};
-    const Status noted = write_record(paths.shim, record);
-    return noted ? supervise(paths, launch, quarters, pump_) : not_started(noted.error());
+  Outcome run_command(const AttemptPaths& paths, const LaunchRecord& record,
+                      const Quarters& quarters) {
+    const Status noted = write_record(paths.shim, ShimRecord{self_, quarters.cgroup.directories()});
+    if (!noted) return not_started(noted.error());
+    return supervise(paths, record, quarters, pump_, settings_);
   }
 
   io::ProcessIdentity self_;
+  const ShimSettings& settings_;
   std::vector<io::CgroupHierarchy> hierarchies_ = io::own_hierarchies();
   std::uint64_t process_limit_ = default_process_limit();
   std::uint64_t own_limit_ = 0;  ///< Of `own_`, as it is now.
@@ -231,10 +262,10 @@ Handover next_attempt(int socket, std::string& buffer) {
   return handed;
 }
 
-void run_attempts(int socket) {
+void run_attempts(int socket, const ShimSettings& settings) {
   const Result<io::ProcessIdentity> self = io::identify(::getpid());
   if (!self) return;
-  Shim shim(*self);
+  Shim shim(*self, settings);
   std::string buffer(kLongestHandover, '\0');
   for (Handover next = next_attempt(socket, buffer); !next.directory.empty();
        next = next_attempt(socket, buffer)) {
@@ -246,14 +277,14 @@ void run_attempts(int socket) {
 
 }  // namespace
 
-void run_shim(int socket) {
+void run_shim(int socket, const ShimSettings& settings) {
   ::setsid();
   ::prctl(PR_SET_NAME, "berth-shim");
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   for (const int signal : {SIGHUP, SIGINT, SIGPIPE, SIGQUIT}) ::signal(signal, SIG_IGN);
   ::signal(SIGCHLD, SIG_DFL);
   io::share_memory_again();  // mpirun starts us once more by our name in /proc.
-  run_attempts(socket);
+  run_attempts(socket, settings);
   ::_exit(0);
 }
 

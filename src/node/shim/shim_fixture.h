@@ -24,7 +24,6 @@ class ShimTest : public testing::Test {
     EXPECT_TRUE(io::make_directories(paths.directory + "/wd"));
     EXPECT_TRUE(io::make_directories(paths.log_directory));
     launch.attempt = {.job = {.workspace = {"ws"}, .name = "shim-" + random_hex(6)}, .attempt = 1};
-    launch.grace = 100ms;
     EXPECT_TRUE(lease && lease->set(std::nullopt));
   }
 
@@ -63,7 +62,7 @@ class ShimTest : public testing::Test {
   AttemptPaths paths{directory / "ws/job/1"};
   Result<LeaseFile> lease = LeaseFile::make(directory.path());
   wire::node::Launch launch{};
-  Result<Zygote> zygote = Zygote::start();
+  Result<Zygote> zygote = Zygote::start({.grace = 100ms});
 };
 
 }  // namespace berth::node

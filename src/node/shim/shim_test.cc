@@ -128,7 +128,7 @@ TEST_F(ShimTest, AStopTerminatesTheTree) {
 }
 
 TEST_F(ShimTest, AStopLetsTheJobCleanUpWithinItsGrace) {
-  launch.grace = 20s;
+  zygote = Zygote::start({.grace = 20s});
   const io::ProcessIdentity shim =
       start("trap 'echo bye; exit 5' TERM; echo > ready; while :; do sleep 0.01; done");
   wait_for_file("ready");
@@ -179,7 +179,7 @@ TEST_F(ShimTest, TimeIsUpWhenTheLimitSays) {
 }
 
 TEST_F(ShimTest, ALapsedLeaseKillsTheTreeWithoutGraceThoughNobodySaysSo) {
-  launch.grace = 1h;
+  zygote = Zygote::start({.grace = 1h});
   const io::ProcessIdentity shim = start(
       "trap '' TERM; (setsid sh -c 'trap \"\" TERM; while :; do sleep 0.01; done' &); echo > "
       "ready; "
@@ -218,7 +218,7 @@ TEST_F(ShimTest, NothingIsStartedUnderALeaseThatHasLapsed) {
 }
 
 TEST_F(ShimTest, ACommandThatEndedBeforeTheLeaseKeepsItsOwnEnding) {
-  launch.grace = 1h;
+  zygote = Zygote::start({.grace = 1h});
   const io::ProcessIdentity shim = start(
       "(setsid sh -c 'trap \"\" TERM; echo > ready; while :; do sleep 0.01; done' &); "
       "echo $$ > command; until test -s ready; do sleep 0.01; done; exit 6");

@@ -117,7 +117,7 @@ void Supervision::finish_output() {
 
 void Supervision::terminate(TimePoint now) {
   phase_ = Phase::Terminating;
-  kill_at_ = now + std::clamp(launch_.grace, Duration(0), kForever);
+  kill_at_ = now + std::clamp(grace_, Duration(0), kForever);
   for (const io::ProcessIdentity& process : tree()) {
     (void)io::send_signal(process, SIGTERM);
     (void)io::send_signal(process, SIGCONT);  // One that is stopped would not notice.

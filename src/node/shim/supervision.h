@@ -32,9 +32,10 @@ struct Quarters {
 ///   any ──(the node's lease lapsed)──> Killing
 class Supervision {
  public:
-  Supervision(const wire::node::Launch& launch, const Quarters& quarters, LeaseWatch& lease,
-              Output& output)
+  Supervision(const wire::node::Launch& launch, Duration grace, const Quarters& quarters,
+              LeaseWatch& lease, Output& output)
       : launch_(launch),
+        grace_(grace),
         cgroup_(quarters.cgroup),
         entry_(quarters.entry),
         earlier_kills_(quarters.earlier_kills),
@@ -76,6 +77,7 @@ class Supervision {
   void check_memory(model::Outcome& outcome) const;
 
   const wire::node::Launch& launch_;
+  const Duration grace_;  ///< Between SIGTERM and SIGKILL.
   const io::Cgroup& cgroup_;
   const Entry entry_;
   const std::uint64_t earlier_kills_;

@@ -13,7 +13,6 @@
 #include <cstring>
 
 #include "base/log.h"
-#include "node/shim/shim.h"
 
 namespace berth::node {
 namespace {
@@ -98,7 +97,7 @@ io::Descriptor receive_answer(int socket, Answer& answer) {
   return io::Descriptor(descriptor);
 }
 
-void fork_and_answer() {
+void fork_and_answer(const ShimSettings& settings) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
     return send_answer({.error_number = errno}, -1);
@@ -109,25 +108,25 @@ void fork_and_answer() {
   if (child == 0) {
     ::close(kSocket);
     ::close(ours.get());
-    run_shim(shims.get());
+    run_shim(shims.get(), settings);
   }
   if (child < 0) return send_answer({.error_number = errno}, -1);
   const Result<io::ProcessIdentity> shim = io::identify(child);
   send_answer({.pid = child, .start_ticks = shim ? shim->start_ticks : 0}, ours.get());
 }
 
-[[noreturn]] void run_zygote(int socket) {
+[[noreturn]] void run_zygote(int socket, const ShimSettings& settings) {
   drop_descriptors(socket);
   set_signals();
   ::prctl(PR_SET_NAME, "berth-zygote");
   char byte = 0;
-  while (receive(kSocket, &byte, 1) > 0) fork_and_answer();
+  while (receive(kSocket, &byte, 1) > 0) fork_and_answer(settings);
   ::_exit(0);
 }
 
 }  // namespace
 
-Result<Zygote> Zygote::start() {
+Result<Zygote> Zygote::start(const ShimSettings& settings) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
     return fail(io::error_from_errno(errno, "make a socket pair"));
@@ -137,7 +136,7 @@ Result<Zygote> Zygote::start() {
   const io::Descriptor other(ends[1]);
   const pid_t child = ::fork();
   if (child < 0) return fail(io::error_from_errno(errno, "fork"));
-  if (child == 0) run_zygote(other.get());
+  if (child == 0) run_zygote(other.get(), settings);
   return zygote;
 }
 

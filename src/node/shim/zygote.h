@@ -8,6 +8,7 @@
 #include "io/file.h"
 #include "io/process.h"
 #include "node/shim/handover.h"
+#include "node/shim/shim.h"
 
 namespace berth::node {
 
@@ -37,7 +38,7 @@ class Supervisor {
 class Zygote {
  public:
   /// Forks. Only while this process has one thread.
-  static Result<Zygote> start();
+  static Result<Zygote> start(const ShimSettings& settings = {});
 
   /// Has a shim run the attempt whose launch.json lies there: one that has nothing to do, or a new
   /// one, for which this blocks for about a fork. Unavailable when the zygote is gone; nothing but

@@ -157,11 +157,9 @@ bool is_empty_folder(const io::Root& root, const std::string& path) {
 
 }  // namespace
 
-bool has_deliveries(const wire::node::Launch& launch, bool was_success,
-                    const std::string& directory) {
+bool has_deliveries(const wire::node::Launch& launch, const std::string& directory) {
   const Result<io::Root> root = io::Root::open(directory);
   return std::ranges::any_of(launch.deliveries, [&](const Deliver& delivery) {
-    if (delivery.only_on_success && !was_success) return false;
     return !root || !delivery.is_folder || !is_empty_folder(*root, delivery.source);
   });
 }
@@ -170,7 +168,6 @@ std::vector<TransferStep> deliver_steps(const wire::node::Launch& launch, bool w
   Steps steps;
   for (std::size_t index = 0; index < launch.deliveries.size(); ++index) {
     const Deliver& delivery = launch.deliveries[index];
-    if (delivery.only_on_success && !was_success) continue;
     steps.push_back(delivery.is_folder ? folder_step(index, delivery.what)
                                        : single_step(index, delivery.what, was_success));
   }

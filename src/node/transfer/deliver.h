@@ -8,8 +8,7 @@
 namespace berth::node {
 
 /// False when there certainly is nothing to send back: its folders are empty. A few system calls.
-bool has_deliveries(const wire::node::Launch& launch, bool was_success,
-                    const std::string& directory);
+bool has_deliveries(const wire::node::Launch& launch, const std::string& directory);
 
 /// The steps that send back what the launch names. Links that leave a folder are not followed.
 std::vector<TransferStep> deliver_steps(const wire::node::Launch& launch, bool was_success);
