@@ -8,9 +8,9 @@
 
 #include "cli/cli.h"
 #include "cli/place.h"
-#include "node/mpi_host.h"
-#include "node/mpi_rank.h"
-#include "node/mpi_rsh.h"
+#include "node/mpi/host.h"
+#include "node/mpi/rank.h"
+#include "node/mpi/rsh.h"
 #include "node/node_command.h"
 #include "server/server_command.h"
 

@@ -16,8 +16,8 @@
 #include "node/attempt.h"
 #include "node/channel.h"
 #include "node/core/agent.h"
-#include "node/lease.h"
-#include "node/zygote.h"
+#include "node/shim/lease.h"
+#include "node/shim/zygote.h"
 
 namespace berth::node {
 namespace {
@@ -25,6 +25,7 @@ namespace {
 using wire::node::AttemptRef;
 
 constexpr unsigned kThreads = 16;
+constexpr unsigned kPreparers = 4;  // Of runtimes: these may take long, transfers must not wait.
 constexpr std::size_t kMostKeptDirectories = 32;
 
 core::Settings settings_of(const AgentOptions& options) {
@@ -172,6 +173,7 @@ class Agent {
   core::Turns<Agent> turns_{state_, *this};
   io::Loop loop_{};
   io::ThreadOffload threads_{loop_, kThreads};
+  io::ThreadOffload preparers_{loop_, kPreparers};
   Channel channel_{loop_,
                    clock_,
                    options_,
@@ -181,6 +183,8 @@ class Agent {
   DirectoryPool directories_{options_.work_root, kMostKeptDirectories};
   AttemptContext context_{.loop = loop_,
                           .threads = threads_,
+                          .preparers = preparers_,
+                          .runtime_of = options_.shims.runtime_of,
                           .zygote = zygote_,
                           .directories = directories_,
                           .outbox = channel_,
@@ -198,7 +202,8 @@ class Agent {
 
 Status run_agent(const AgentOptions& options) {
   TRY(io::make_directories(options.work_root));
-  Zygote zygote = TRY(Zygote::start());  // Before the lock, so that it does not hold it as well.
+  // Before the lock, so that it does not hold it as well.
+  Zygote zygote = TRY(Zygote::start(options.shims));
   const io::FileLock lock = TRY(io::FileLock::try_lock(options.work_root + "/agent.lock"));
   if (!options.identity_file.empty()) {
     TRY(write_record(options.identity_file, TRY(io::identify(::getpid()))));

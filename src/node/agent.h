@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "io/address.h"
 #include "model/node.h"
+#include "node/shim/shim.h"
 
 namespace berth::node {
 
@@ -31,6 +32,7 @@ struct AgentOptions {
   std::optional<WallTime> ends_at{};     ///< When the site takes this node back.
   Duration lonely_after = std::chrono::seconds(60);  ///< Without a server and work, it ends.
   Duration housekeeping = std::chrono::seconds(1);   ///< How often it looks whether to end.
+  ShimSettings shims{};
 };
 
 /// `berth node`: dials the server, runs attempts, survives the server. Returns when told to leave,

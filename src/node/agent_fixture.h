@@ -13,9 +13,9 @@
 #include "base/random.h"
 #include "io/files/temporary_directory.h"
 #include "node/agent.h"
-#include "node/attempt_files.h"
 #include "node/fake_server.h"
-#include "node/process_tree.h"
+#include "node/files/attempt_files.h"
+#include "node/shim/process_tree.h"
 
 namespace berth::node {
 
@@ -40,7 +40,7 @@ class AgentTest : public testing::Test {
                .housekeeping = 50ms};
     EXPECT_TRUE(io::write_file(options.token_file, "token\n"));
     launch.attempt = {.job = {.workspace = {"ws"}, .name = "agent-" + random_hex(6)}, .attempt = 1};
-    launch.grace = 100ms;
+    options.shims.grace = 100ms;
     server = std::make_unique<FakeServer>(*loop, directory.path());
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What becomes of work when the lease of its node lapses. Nothing here depends on how soon.
 #include "node/agent_fixture.h"
-#include "node/lease.h"
+#include "node/shim/lease.h"
 
 namespace berth::node {
 namespace {

@@ -79,7 +79,7 @@ TEST_F(AgentRemoteTest, SaysWhereItIsAndWhenItWillBeTakenBack) {
 }
 
 TEST_F(AgentRemoteTest, SigtermStopsTheJobDeliversWhatItSavedAndEndsTheAgent) {
-  launch.grace = 20s;
+  options.shims.grace = 20s;
   launch.directories = {"wd/outputs"};
   launch.deliveries = {{.source = "wd/outputs",
                         .container_url = server->container_url(),
@@ -98,7 +98,7 @@ TEST_F(AgentRemoteTest, SigtermStopsTheJobDeliversWhatItSavedAndEndsTheAgent) {
 }
 
 TEST_F(AgentRemoteTest, AJobThatWasToldToEndIsLostWhateverItReturns) {
-  launch.grace = 20s;
+  options.shims.grace = 20s;
   begin("trap 'exit 0' TERM; while :; do sleep 0.01; done");
 
   ASSERT_EQ(::kill(agent, SIGTERM), 0);
@@ -133,7 +133,7 @@ TEST_F(AgentRemoteTest, SigtermOfAnIdleAgentEndsIt) {
 }
 
 TEST_F(AgentRemoteTest, AnAgentThatIsEndingTakesNoMoreWork) {
-  launch.grace = 20s;
+  options.shims.grace = 20s;
   begin(
       "trap 'until test -e go; do sleep 0.01; done; exit 3' TERM; touch ready; while :; do "
       "sleep 0.01; done");

@@ -178,11 +178,7 @@ TEST_F(AgentTest, DeliveriesSayWhatIsMissingAndRespectOnlyOnSuccess) {
        .prefix = "m",
        .is_folder = false,
        .what = "output 'model'"},
-      {.source = "wd/good",
-       .container_url = url,
-       .prefix = "good/",
-       .only_on_success = true,
-       .what = "good"},
+      {.source = "wd/good", .container_url = url, .prefix = "good/", .what = "good"},
       {.source = "wd/logs", .container_url = url, .prefix = "logs/", .what = "logs"}};
 
   const Ended ended = run("mkdir good logs; touch good/g logs/l; ln -s /etc/passwd logs/secret");
@@ -238,7 +234,7 @@ TEST_F(AgentTest, AStopEndsWhatTheServerHasNoRoomFor) {
   EXPECT_NE(ended.outcome.message.find("could not be kept"), std::string::npos);
 }
 
-TEST_F(AgentTest, AFailedCommandKeepsItsLogsButNotWhatNeedsSuccess) {
+TEST_F(AgentTest, WhatAFailedCommandWroteIsSentBackAndWhatItDidNotWriteIsNoError) {
   const std::string url = server->container_url();
   launch.deliveries = {
       {.source = "wd/model",
@@ -246,18 +242,12 @@ TEST_F(AgentTest, AFailedCommandKeepsItsLogsButNotWhatNeedsSuccess) {
        .prefix = "m",
        .is_folder = false,
        .what = "model"},
-      {.source = "wd/good",
-       .container_url = url,
-       .prefix = "good/",
-       .only_on_success = true,
-       .what = "good"},
       {.source = "wd/logs", .container_url = url, .prefix = "logs/", .what = "logs"}};
 
-  const Ended ended = run("mkdir good logs; touch good/g logs/l; exit 3");
+  const Ended ended = run("mkdir logs; touch logs/l; exit 3");
 
   EXPECT_EQ(ended.outcome.exit_code, 3);
   EXPECT_TRUE(ended.delivery_errors.empty());
-  EXPECT_FALSE(server->blobs.contains("good/g"));
   EXPECT_TRUE(server->blobs.contains("logs/l"));
 }
 

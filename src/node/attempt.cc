@@ -2,15 +2,16 @@
 // How an attempt is laid out, fetched and run.
 #include "node/attempt.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <utility>
 
 #include "base/log.h"
-#include "node/disk_room.h"
-#include "node/fetch.h"
-#include "node/leftovers.h"
+#include "node/files/disk_room.h"
+#include "node/shim/leftovers.h"
+#include "node/transfer/fetch.h"
 
 namespace berth::node {
 
@@ -23,6 +24,14 @@ std::optional<std::string> why(const Status& status) {
   return status.error().message;
 }
 
+/// What is said before the command starts is the beginning of its log. What finds no room is lost:
+/// the supervisor sees whether there is any.
+void append_to_log(const std::string& path, std::string_view text) {
+  const int flags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC;
+  const io::Descriptor file(::open(path.c_str(), flags, 0600));
+  if (file) (void)io::write_all(file.get(), text);
+}
+
 }  // namespace
 
 Attempt::Attempt(AttemptContext& context, const wire::node::AttemptRef& ref)
@@ -33,6 +42,7 @@ Attempt::Attempt(AttemptContext& context, const wire::node::AttemptRef& ref)
 
 Attempt::~Attempt() {
   unwatch();
+  preparing_.request_stop();
   for (const auto& transfer : {fetching_, delivering_}) {
     if (transfer) transfer->abort();
   }
@@ -44,6 +54,7 @@ core::Found Attempt::find(LaunchRecord record) {
   // The shim of one that is over may be at another's work; one that has the lock has begun or is
   // about to.
   if (shim && !is_over) found_ = shim->process;
+  runtime_ = std::move(record.runtime);
   return {.launch = std::move(record.launch),
           .port = record.port,
           .is_of_this_boot = record.boot == context_.boot,
@@ -60,7 +71,7 @@ void Attempt::perform(const core::LayOut&) {
 }
 
 Status Attempt::note_launch() const {
-  LaunchRecord record{context_.boot, launch(), state().port};
+  LaunchRecord record{context_.boot, launch(), state().port, runtime_};
   // Of secrets only which there are: the server tells a later agent their values again.
   for (auto& [name, value] : record.launch.secrets) value.clear();
   return write_record(paths_.launch, record);
@@ -110,6 +121,36 @@ void Attempt::perform(const core::Hold&) {
 void Attempt::perform(const core::AbortFetch&) {
   if (fetching_) fetching_->abort();
 }
+
+void Attempt::perform(const core::PrepareRuntime&) {
+  Runtime& runtime = context_.runtime_of(launch());
+  if (!runtime.takes_time()) return runtime_prepared(runtime.prepare(paths_, launch(), {}));
+  preparing_ = std::stop_source();
+  const auto prepared = std::make_shared<Result<RuntimeRecord>>(RuntimeRecord{});
+  on_thread(
+      context_.preparers,
+      [&runtime, prepared, paths = paths_, launch = launch(), cancelled = preparing_.get_token()] {
+        *prepared = runtime.prepare(paths, launch,
+                                    {.cancelled = cancelled, .say = [&](std::string_view text) {
+                                       if (!cancelled.stop_requested())
+                                         append_to_log(paths.log, text);
+                                     }});
+      },
+      [this, prepared] { runtime_prepared(std::move(*prepared)); });
+}
+
+/// Noted before it is told: the supervisor reads it.
+void Attempt::runtime_prepared(Result<RuntimeRecord> prepared) {
+  if (preparing_.stop_requested()) return;
+  if (!prepared) {
+    return context_.feed(core::RuntimePrepared{ref_, std::move(prepared.error().message)});
+  }
+  const bool is_noted = *prepared == runtime_;
+  runtime_ = std::move(*prepared);
+  context_.feed(core::RuntimePrepared{ref_, why(is_noted ? Status(Done{}) : note_launch())});
+}
+
+void Attempt::perform(const core::CancelRuntime&) { preparing_.request_stop(); }
 
 void Attempt::perform(const core::HoldPorts& action) {
   const std::string& address = settings().address;
@@ -222,8 +263,9 @@ void Attempt::find_other_shim() {
 /// With the lock held, so that no shim begins what is being given up.
 void Attempt::perform(const core::CleanUp&) {
   context_.threads.run([this, still = std::weak_ptr<int>(alive_), lock = std::move(lock_),
-                        paths = paths_]() -> io::Offload::Continuation {
-    kill_leftovers(paths);
+                        paths = paths_,
+                        runtime_of = context_.runtime_of]() -> io::Offload::Continuation {
+    kill_leftovers(paths, runtime_of);
     return [this, still, lock] {
       if (!still.expired()) context_.feed(core::CleanedUp{ref_});
     };

@@ -4,20 +4,22 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "io/loop.h"
 #include "io/offload.h"
-#include "node/attempt_files.h"
 #include "node/core/action.h"
 #include "node/core/state.h"
-#include "node/directory_pool.h"
+#include "node/files/attempt_files.h"
+#include "node/files/directory_pool.h"
 #include "node/log_shipper.h"
 #include "node/outbox.h"
 #include "node/ports.h"
-#include "node/transfer.h"
-#include "node/zygote.h"
+#include "node/runtime/runtime.h"
+#include "node/shim/zygote.h"
+#include "node/transfer/transfer.h"
 
 namespace berth::node {
 
@@ -25,6 +27,8 @@ namespace berth::node {
 struct AttemptContext {
   io::Loop& loop;
   io::Offload& threads;
+  io::Offload& preparers;  ///< For what may take as long as an image takes to build.
+  RuntimeOf runtime_of;
   Zygote& zygote;
   DirectoryPool& directories;
   Outbox& outbox;
@@ -55,6 +59,8 @@ class Attempt {
   void perform(const core::Resume& action);
   void perform(const core::Hold& action);
   void perform(const core::AbortFetch& action);
+  void perform(const core::PrepareRuntime& action);
+  void perform(const core::CancelRuntime& action);
   void perform(const core::HoldPorts& action);
   void perform(const core::ReleasePorts& action);
   void perform(const core::StartSupervisor& action);
@@ -87,7 +93,10 @@ class Attempt {
   void unwatch();
   void shim_ended(bool is_ours);
   void find_other_shim();
-  void remove_on_thread(std::function<void()> blocking, std::function<void()> then);
+  void runtime_prepared(Result<RuntimeRecord> prepared);
+  /// Its directory is not removed before that is over.
+  void on_thread(io::Offload& threads, std::function<void()> blocking, std::function<void()> then);
+  void remove_when_idle(bool may_be_reused);
   void remove(bool may_be_reused);
 
   AttemptContext& context_;
@@ -103,7 +112,9 @@ class Attempt {
   io::Descriptor shim_handle_{};               ///< Its handle.
   bool is_stopping_ = false;                   ///< Also for a shim that we are about to find.
   std::shared_ptr<io::FileLock> lock_{};       ///< While it is decided how to go on without a shim.
-  int freeing_ = 0;                            ///< Threads that remove files of it.
+  std::stop_source preparing_{};               ///< Of its runtime.
+  RuntimeRecord runtime_{};                    ///< Once that is prepared.
+  int at_work_ = 0;                            ///< Threads that are in its directory.
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);  ///< For what comes back from threads.
 };
 

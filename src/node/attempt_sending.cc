@@ -7,8 +7,8 @@
 
 #include "base/log.h"
 #include "node/attempt.h"
-#include "node/deliver.h"
-#include "node/disk_room.h"
+#include "node/files/disk_room.h"
+#include "node/transfer/deliver.h"
 
 namespace berth::node {
 
@@ -39,7 +39,7 @@ void Attempt::perform(const core::GiveUpLog&) { log_.give_up(); }
 // ---- Its outputs
 
 void Attempt::perform(const core::Deliver& action) {
-  if (!has_deliveries(launch(), action.was_success, paths_.directory)) {
+  if (!has_deliveries(launch(), paths_.directory)) {
     return context_.feed(core::Delivered{.attempt = ref_});
   }
   delivering_ = make_transfer({.is_patient = true});
@@ -90,7 +90,8 @@ void Attempt::perform(const core::GiveUpSending&) {
 void Attempt::perform(const core::FreeScratch&) {
   std::vector<std::string> kept;
   for (const wire::node::Deliver& delivery : launch().deliveries) kept.push_back(delivery.source);
-  remove_on_thread([paths = paths_, kept] { remove_scratch(paths, kept); }, [] {});
+  on_thread(
+      context_.threads, [paths = paths_, kept] { remove_scratch(paths, kept); }, [] {});
 }
 
 void Attempt::perform(const core::FreeResults& action) {
@@ -103,18 +104,20 @@ void Attempt::perform(const core::FreeResults& action) {
     return context_.feed(core::ResultsFreed{ref_});
   }
   log_.close();
-  remove_on_thread([paths = paths_] { remove_results(paths); },
-                   [this] { context_.feed(core::ResultsFreed{ref_}); });
+  on_thread(
+      context_.threads, [paths = paths_] { remove_results(paths); },
+      [this] { context_.feed(core::ResultsFreed{ref_}); });
 }
 
-void Attempt::remove_on_thread(std::function<void()> blocking, std::function<void()> then) {
-  ++freeing_;
-  context_.threads.run([this, still = std::weak_ptr<int>(alive_), blocking = std::move(blocking),
-                        then = std::move(then)]() -> io::Offload::Continuation {
+void Attempt::on_thread(io::Offload& threads, std::function<void()> blocking,
+                        std::function<void()> then) {
+  ++at_work_;
+  threads.run([this, still = std::weak_ptr<int>(alive_), blocking = std::move(blocking),
+               then = std::move(then)]() -> io::Offload::Continuation {
     blocking();
     return [this, still, then] {
       if (still.expired()) return;
-      --freeing_;
+      --at_work_;
       then();
     };
   });
@@ -128,17 +131,31 @@ void Attempt::perform(const core::Report& action) {
   context_.outbox.send(ended);
 }
 
-void Attempt::perform(const core::Remove& action) { remove(action.may_be_reused); }
+void Attempt::perform(const core::Remove& action) { remove_when_idle(action.may_be_reused); }
 
-void Attempt::remove(bool may_be_reused) {
+void Attempt::remove_when_idle(bool may_be_reused) {
   const bool is_busy =
       (fetching_ && fetching_->is_busy()) || (delivering_ && delivering_->is_busy());
-  if (is_busy || freeing_ > 0) {  // Its threads may be writing there.
+  if (is_busy || at_work_ > 0) {  // Its threads may be writing there.
     context_.loop.after(kLookAgain, [this, may_be_reused, still = std::weak_ptr<int>(alive_)] {
-      if (!still.expired()) remove(may_be_reused);
+      if (!still.expired()) remove_when_idle(may_be_reused);
     });
     return;
   }
+  Runtime& runtime = context_.runtime_of(launch());
+  const auto clean_up = [&runtime, paths = paths_] {
+    const Status cleaned = runtime.clean_up(paths);
+    if (!cleaned) log::warning("'{}': {}", paths.directory, cleaned.error().message);
+  };
+  // Its supervisor has done so, if it had one.
+  if (runtime.takes_time()) {
+    return on_thread(context_.threads, clean_up, [this, may_be_reused] { remove(may_be_reused); });
+  }
+  clean_up();
+  remove(may_be_reused);
+}
+
+void Attempt::remove(bool may_be_reused) {
   log_.close();
   if (may_be_reused && context_.directories.take_back(ref_)) {
     context_.loop.post([gone = context_.on_gone, attempt = ref_] { gone(attempt); });

@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "io/process/process.h"
-#include "node/leftovers.h"
+#include "node/shim/leftovers.h"
 #include "target/local/local_provider.h"
 
 namespace berth::node {

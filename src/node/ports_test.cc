@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "node/mpi_peer.h"
+#include "node/mpi/peer.h"
 
 namespace berth::node {
 namespace {

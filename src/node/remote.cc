@@ -19,7 +19,7 @@
 #include "io/process/process.h"
 #include "io/process/signals.h"
 #include "node/agent.h"
-#include "node/attempt_files.h"
+#include "node/files/attempt_files.h"
 #include "target/slurm/pilot.h"
 
 namespace berth::node {

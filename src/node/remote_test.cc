@@ -10,7 +10,7 @@
 
 #include "io/files/file.h"
 #include "io/files/temporary_directory.h"
-#include "node/attempt_files.h"
+#include "node/files/attempt_files.h"
 
 namespace berth::node {
 namespace {

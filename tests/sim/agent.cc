@@ -191,6 +191,17 @@ void Agent::perform(const core::Fetch& action) {
   stop(transfers_[action.attempt].fetching, Transfer::State::Paused);
 }
 
+/// Takes half as long as the fetches: a Stop, a lost connection or the agent's end may come first.
+void Agent::perform(const core::PrepareRuntime& action) {
+  stop(transfers_[action.attempt].preparing, Transfer::State::Paused);
+  resume(action.attempt, &Transfers::preparing, behaviour(action.attempt).fetches / 2,
+         core::RuntimePrepared{.attempt = action.attempt});
+}
+
+void Agent::perform(const core::CancelRuntime& action) {
+  stop(transfers_[action.attempt].preparing, Transfer::State::Over);
+}
+
 void Agent::perform(const core::Deliver& action) {
   if (behaviour(action.attempt).delivers == 0ms) {
     return turns_.feed(core::Delivered{.attempt = action.attempt});

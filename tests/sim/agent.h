@@ -35,6 +35,7 @@ class Agent {
   };
   struct Transfers {
     Transfer fetching{};
+    Transfer preparing{};  ///< What the commands run in; no connection is needed for it.
     Transfer delivering{};
   };
 
@@ -69,6 +70,8 @@ class Agent {
   void perform(const node::core::Resume& action);
   void perform(const node::core::Hold& action);
   void perform(const node::core::AbortFetch& action);
+  void perform(const node::core::PrepareRuntime& action);
+  void perform(const node::core::CancelRuntime& action);
   void perform(const node::core::HoldPorts& action);
   void perform(const node::core::ReleasePorts&) {}
   void perform(const node::core::StartSupervisor& action);

@@ -9,6 +9,12 @@ using namespace std::chrono_literals;
 using model::Ending;
 using wire::node::AttemptRef;
 
+namespace {
+
+constexpr Duration kGrace = 10s;  // As supervisors have it.
+
+}  // namespace
+
 Machine::Machine(Parts parts, target::NodeSpec spec) : parts_(parts), spec_(std::move(spec)) {}
 
 Machine::~Machine() = default;
@@ -87,8 +93,7 @@ void Machine::stop_supervisor(const AttemptRef& attempt) {
   const auto found = kept_.find(attempt);
   if (found == kept_.end() || !found->second.runs) return;
   const bool ignores = parts_.behaviours.at(found->second.run.submission).ignores_sigterm;
-  const Duration dies =
-      ignores ? found->second.launch.grace : parts_.stage.random.between(1ms, 80ms);
+  const Duration dies = ignores ? kGrace : parts_.stage.random.between(1ms, 80ms);
   later(dies, [this, attempt] { finish(attempt, {.ending = Ending::Stopped}); });
 }
 

@@ -89,6 +89,16 @@ struct AbortFetch {
   AttemptRef attempt{};
 };
 
+/// Make ready what the attempt's commands run in. May take long. Answered by RuntimePrepared.
+struct PrepareRuntime {
+  AttemptRef attempt{};
+};
+
+/// PrepareRuntime is to come to an end, and is not answered any more.
+struct CancelRuntime {
+  AttemptRef attempt{};
+};
+
 /// See that nobody else takes so many consecutive ports. Answered by PortsHeld.
 struct HoldPorts {
   AttemptRef attempt{};
@@ -198,10 +208,11 @@ struct Remove {
 
 using Action =
     std::variant<Send, Redial, SetTimer, CancelTimer, LookAtHouse, WriteLease, Warn, End, LayOut,
-                 NoteLaunch, NoteGo, Fetch, Resume, Hold, AbortFetch, HoldPorts, ReleasePorts,
-                 StartSupervisor, WatchSupervisor, StopSupervisor, CleanUp, WriteExit, AskForLog,
-                 NoteLogStored, FinishLog, GiveUpLog, Deliver, AbortDelivery, LookAtSending,
-                 MeasureRoom, GiveUpSending, FreeScratch, FreeResults, Report, Remove>;
+                 NoteLaunch, NoteGo, Fetch, Resume, Hold, AbortFetch, PrepareRuntime, CancelRuntime,
+                 HoldPorts, ReleasePorts, StartSupervisor, WatchSupervisor, StopSupervisor, CleanUp,
+                 WriteExit, AskForLog, NoteLogStored, FinishLog, GiveUpLog, Deliver, AbortDelivery,
+                 LookAtSending, MeasureRoom, GiveUpSending, FreeScratch, FreeResults, Report,
+                 Remove>;
 using Actions = std::vector<Action>;
 
 }  // namespace berth::node::core

@@ -78,6 +78,7 @@ class PlayedAgent : public testing::Test {
   Moment moment{TimePoint(std::chrono::hours(1)), WallTime(std::chrono::hours(9)),
                 std::chrono::hours(2)};
   Actions done{};
+  bool answers_runtime = true;   ///< PrepareRuntime.
   bool answers_starts = true;    ///< StartSupervisor.
   bool answers_delivery = true;  ///< Deliver.
   std::optional<std::string> lease_trouble{};
@@ -102,6 +103,9 @@ class PlayedAgent : public testing::Test {
   }
   void answer(const LayOut& action) { feed(LaidOut{.attempt = action.attempt}); }
   void answer(const NoteGo& action) { feed(GoNoted{.attempt = action.attempt}); }
+  void answer(const PrepareRuntime& action) {
+    if (answers_runtime) feed(RuntimePrepared{.attempt = action.attempt});
+  }
   void answer(const HoldPorts& action) {
     const int port = action.preferred == 0 ? 4000 : action.preferred;
     feed(PortsHeld{.attempt = action.attempt, .port = port});

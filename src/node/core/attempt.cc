@@ -50,9 +50,15 @@ void prepared(AttemptTurn at) {
   at.turn.act(HoldPorts{at.ref(), static_cast<int>(count), std::exchange(at.attempt.port, 0)});
 }
 
+/// After the fetches, since what a runtime is made of may be among them.
+void prepare_runtime(AttemptTurn at) {
+  at.attempt.is_making_runtime = true;
+  at.turn.act(PrepareRuntime{at.ref()});
+}
+
 void prepare(AttemptTurn at) {
   advance(at, Phase::Preparing);
-  if (at.attempt.launch.fetches.empty()) return prepared(at);
+  if (at.attempt.launch.fetches.empty()) return prepare_runtime(at);
   at.attempt.is_fetching = true;
   at.turn.act(Fetch{at.ref()});
   if (at.attempt.is_confirmed) at.turn.act(Resume{at.ref()});
@@ -142,6 +148,13 @@ void happened(AttemptTurn at, const LaidOut& event) {
 }
 
 void happened(AttemptTurn at, const Fetched& event) {
+  if (at.attempt.phase != Phase::Preparing) return;
+  if (!event.error) return prepare_runtime(at);
+  settle(at, {.ending = Ending::NotStarted, .message = *event.error});
+}
+
+void happened(AttemptTurn at, const RuntimePrepared& event) {
+  at.attempt.is_making_runtime = false;
   if (at.attempt.phase != Phase::Preparing) return;
   if (!event.error) return prepared(at);
   settle(at, {.ending = Ending::NotStarted, .message = *event.error});
@@ -252,7 +265,8 @@ void confirm(AttemptTurn at, const Launch& launch) {
   if (launch.deliveries.size() == own.deliveries.size()) own.deliveries = launch.deliveries;
   for (const auto& [name, value] : launch.secrets) own.secrets[name] = value;
   at.turn.act(NoteLaunch{at.ref()});
-  if (attempt.phase == Phase::Preparing && !attempt.is_fetching) return prepare(at);
+  const bool is_preparing = attempt.is_fetching || attempt.is_making_runtime;
+  if (attempt.phase == Phase::Preparing && !is_preparing) return prepare(at);
   at.turn.act(Resume{at.ref()});
 }
 

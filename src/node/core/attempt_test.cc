@@ -101,6 +101,58 @@ TEST_F(AttemptCore, StoppedWhileItFetchesItNeverRuns) {
   EXPECT_EQ(said<Ended>()[0].outcome.ending, Ending::Stopped);
 }
 
+TEST_F(AttemptCore, ItsRuntimeIsPreparedWhenItsFilesAreThere) {
+  start();
+  hear(with_fetches("a"));
+  EXPECT_TRUE(did<PrepareRuntime>().empty());
+
+  feed(Fetched{.attempt = ref("a")});
+
+  EXPECT_EQ(did<PrepareRuntime>().size(), 1u);
+  EXPECT_EQ(did<StartSupervisor>().size(), 1u);
+}
+
+TEST_F(AttemptCore, ARuntimeThatCannotBeHadIsItsEnd) {
+  answers_runtime = false;
+  start();
+  hear(launch_of("a"));
+
+  feed(RuntimePrepared{ref("a"), "no such image"});
+
+  ASSERT_EQ(said<Ended>().size(), 1u);
+  EXPECT_EQ(said<Ended>()[0].outcome.ending, Ending::NotStarted);
+  EXPECT_EQ(said<Ended>()[0].outcome.message, "no such image");
+  EXPECT_TRUE(did<CancelRuntime>().empty());
+}
+
+TEST_F(AttemptCore, StoppedWhileItsRuntimeIsMadeItNeverRuns) {
+  answers_runtime = false;
+  start();
+  hear(launch_of("a"));
+
+  hear(wire::node::Stop{ref("a")});
+  feed(RuntimePrepared{.attempt = ref("a")});
+
+  EXPECT_EQ(did<CancelRuntime>().size(), 1u);
+  EXPECT_TRUE(did<StartSupervisor>().empty());
+  ASSERT_EQ(said<Ended>().size(), 1u);
+  EXPECT_EQ(said<Ended>()[0].outcome.ending, Ending::Stopped);
+}
+
+TEST_F(AttemptCore, ItsRuntimeIsMadeOnceThoughTheConnectionIsLostMeanwhile) {
+  answers_runtime = false;
+  start();
+  hear(launch_of("a"));
+
+  feed(Disconnected{});
+  feed(Connected{});
+  hear(launch_of("a"));
+  feed(RuntimePrepared{.attempt = ref("a")});
+
+  EXPECT_EQ(did<PrepareRuntime>().size(), 1u);
+  EXPECT_EQ(did<StartSupervisor>().size(), 1u);
+}
+
 TEST_F(AttemptCore, StoppedAfterItsEndNothingChanges) {
   start();
   run("a");

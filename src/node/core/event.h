@@ -104,6 +104,12 @@ struct AddressesRefused {
   AttemptRef attempt{};
 };
 
+/// What its commands run in is ready, and that is written down; or it cannot be had.
+struct RuntimePrepared {
+  AttemptRef attempt{};
+  std::optional<std::string> error{};
+};
+
 /// Answers HoldPorts.
 struct PortsHeld {
   AttemptRef attempt{};
@@ -199,10 +205,10 @@ struct Removed {
   AttemptRef attempt{};
 };
 
-using Event =
-    std::variant<Started, Found, Connected, Disconnected, Heard, TimerFired, HouseSeen,
-                 LeaseWritten, ToldToEnd, LaidOut, Fetched, AddressesRefused, PortsHeld, GoNoted,
-                 SupervisorStarted, SupervisorFailed, SupervisorEnded, CleanedUp, LogShipped,
-                 Delivered, SendingSeen, RoomMeasured, SendingGivenUp, ResultsFreed, Removed>;
+using Event = std::variant<Started, Found, Connected, Disconnected, Heard, TimerFired, HouseSeen,
+                           LeaseWritten, ToldToEnd, LaidOut, Fetched, AddressesRefused,
+                           RuntimePrepared, PortsHeld, GoNoted, SupervisorStarted, SupervisorFailed,
+                           SupervisorEnded, CleanedUp, LogShipped, Delivered, SendingSeen,
+                           RoomMeasured, SendingGivenUp, ResultsFreed, Removed>;
 
 }  // namespace berth::node::core

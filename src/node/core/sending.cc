@@ -116,6 +116,7 @@ void finalize(AttemptTurn at, const Outcome& outcome) {
     attempt.outcome = {.ending = Ending::Lost, .message = attempt.withdrawn};
   }
   if (attempt.is_fetching) at.turn.act(AbortFetch{at.ref()});
+  if (std::exchange(attempt.is_making_runtime, false)) at.turn.act(CancelRuntime{at.ref()});
   advance(at, Phase::Finalizing);
   slot_is_free(at.turn, attempt.ran);
   attempt.is_log_stored = !attempt.launch.ships_log;

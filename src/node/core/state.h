@@ -45,6 +45,7 @@ struct AttemptState {
 
   // Preparing and running.
   bool is_fetching = false;         ///< Fetch was asked for, if only in the past.
+  bool is_making_runtime = false;   ///< PrepareRuntime is not answered yet.
   int port = 0;                     ///< Said in Prepared; 0: not yet.
   bool holds_ports = false;         ///< While it waits for Go.
   int starts = 0;                   ///< Of supervisors.

@@ -65,6 +65,7 @@ void timer_fired(AttemptTurn at, Timer::Kind kind);
 void happened(AttemptTurn at, const LaidOut& event);
 void happened(AttemptTurn at, const Fetched& event);
 void happened(AttemptTurn at, const AddressesRefused& event);
+void happened(AttemptTurn at, const RuntimePrepared& event);
 void happened(AttemptTurn at, const PortsHeld& event);
 void happened(AttemptTurn at, const GoNoted& event);
 void happened(AttemptTurn at, const SupervisorStarted& event);

@@ -47,13 +47,10 @@ struct Deliver {
   std::string container_url{};  ///< With its signature.
   std::string prefix{};  ///< Blob names are prefix + relative path (the prefix alone for a file).
   bool is_folder = true;
-  bool only_on_success = false;
   bool only_changed = false;  ///< Of a folder: what was there before the command stays away.
   std::string what{};
 };
-BOOST_DESCRIBE_STRUCT(Deliver, (),
-                      (source, container_url, prefix, is_folder, only_on_success, only_changed,
-                       what))
+BOOST_DESCRIBE_STRUCT(Deliver, (), (source, container_url, prefix, is_folder, only_changed, what))
 
 // Server to node.
 
@@ -92,7 +89,6 @@ struct Launch {
   std::vector<std::string> directories{};  ///< To be there before the command starts (outputs).
   std::vector<Deliver> deliveries{};
   std::optional<std::chrono::seconds> timeout{};
-  Duration grace = std::chrono::seconds(10);
   std::optional<std::uint64_t> memory_limit_bytes{};
   std::optional<double> cpu_limit{};             ///< Cores.
   std::optional<std::uint64_t> process_limit{};  ///< Processes and threads; none: the node's own.
@@ -106,7 +102,7 @@ struct Launch {
 };
 BOOST_DESCRIBE_STRUCT(Launch, (),
                       (attempt, command, working_directory, environment, secrets, fetches,
-                       directories, deliveries, timeout, grace, memory_limit_bytes, cpu_limit,
+                       directories, deliveries, timeout, memory_limit_bytes, cpu_limit,
                        process_limit, processes, starter, waits_for_go, ships_log, run_as))
 
 /// Every member of the attempt has prepared: start, with these variables beside the Launch's. In

@@ -40,10 +40,9 @@ TEST(Message, ALaunchArrivesWhole) {
                     .deliveries = {{.source = "wd/outputs",
                                     .container_url = "http://h/c?sig=2",
                                     .prefix = "x/",
-                                    .only_on_success = true,
+                                    .only_changed = true,
                                     .what = "outputs"}},
                     .timeout = 90s,
-                    .grace = 1500ms,
                     .memory_limit_bytes = 1u << 30};
 
   const Launch got = to_node_and_back(sent);
@@ -56,10 +55,9 @@ TEST(Message, ALaunchArrivesWhole) {
   EXPECT_EQ(got.fetches[0].prefix, "p/");
   EXPECT_TRUE(got.fetches[0].is_folder);
   ASSERT_EQ(got.deliveries.size(), 1u);
-  EXPECT_TRUE(got.deliveries[0].only_on_success);
+  EXPECT_TRUE(got.deliveries[0].only_changed);
   EXPECT_EQ(got.directories, sent.directories);
   EXPECT_EQ(got.timeout, 90s);
-  EXPECT_EQ(got.grace, 1500ms);
   EXPECT_EQ(got.memory_limit_bytes, sent.memory_limit_bytes);
 }
 

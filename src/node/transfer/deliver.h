@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "node/transfer/transfer.h"
+
+namespace berth::node {
+
+/// False when there certainly is nothing to send back: its folders are empty. A few system calls.
+bool has_deliveries(const wire::node::Launch& launch, const std::string& directory);
+
+/// The steps that send back what the launch names. Links that leave a folder are not followed.
+std::vector<TransferStep> deliver_steps(const wire::node::Launch& launch, bool was_success);
+
+}  // namespace berth::node
