@@ -254,7 +254,7 @@ Status check_site(const Site& site, const Site* existing) {
   for (const model::SiteKind& other : model::site_kinds()) {
     if (other.kind == kind.kind || !other.has_settings(site)) continue;
     return wrong(
-        other.name,
+        std::string(other.name),
         fmt::format("site '{}' has the provider '{}'; these settings belong to a site with "
                     "the provider '{}'",
                     site.name, kind.name, other.name));
