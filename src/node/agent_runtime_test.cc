@@ -106,7 +106,7 @@ TEST_F(AgentRuntimeTest, TheNextAgentPreparesWhatAKilledOneWasPreparing) {
   EXPECT_EQ(runtime.builds(), 1);
 }
 
-TEST_F(AgentRuntimeTest, TheNextAgentCleansUpAfterASupervisorThatWasKilled) {
+TEST_F(AgentRuntimeTest, AnAgentCleansUpAfterASupervisorThatWasKilled) {
   const Ended ended = run("kill -9 $PPID; while :; do sleep 0.01; done");
 
   EXPECT_EQ(ended.outcome.ending, Ending::Lost);

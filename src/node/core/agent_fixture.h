@@ -22,7 +22,7 @@ class PlayedAgent : public testing::Test {
     return {{{"w"}, job}, attempt, fence};
   }
   static wire::node::Launch launch_of(const std::string& job) {
-    return {.attempt = ref(job), .command = "true"};
+    return {{.command = "true"}, ref(job)};
   }
 
   void feed(Event event) { turns.feed(std::move(event)); }

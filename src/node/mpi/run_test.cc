@@ -31,16 +31,16 @@ class MpiRunTest : public testing::Test {
     const auto head = HeldPorts::take("127.0.0.1", 1);
     const auto host = HeldPorts::take("127.0.0.1", 1);
     for (const std::size_t node : {0, 1}) {
-      launches[node] = {
-          .attempt = {.job = {.workspace = {"ws"}, .name = name}, .attempt = 1},
-          .environment = {{kMpiHostsVariable,
-                           fmt::format("127.0.0.1:{},127.0.0.1:{}", head->first(), host->first())},
-                          {kMpiSecretVariable, "s3cret"},
-                          {kNodeRankVariable, std::to_string(node)},
-                          {"NODE", std::to_string(node)}},
-          .processes = {{{{"PART", "a"}}, "user_logs/std_log_process_00.txt"},
-                        {{{"PART", "b"}}, "user_logs/std_log_process_01.txt"}},
-          .starter = node == 0 ? Starter::Mpirun : Starter::MpiHost};
+      Launch& launch = launches[node];
+      launch.attempt = {.job = {.workspace = {"ws"}, .name = name}, .attempt = 1};
+      launch.environment = {{kMpiHostsVariable, fmt::format("127.0.0.1:{},127.0.0.1:{}",
+                                                            head->first(), host->first())},
+                            {kMpiSecretVariable, "s3cret"},
+                            {kNodeRankVariable, std::to_string(node)},
+                            {"NODE", std::to_string(node)}};
+      launch.processes = {{{{"PART", "a"}}, "user_logs/std_log_process_00.txt"},
+                          {{{"PART", "b"}}, "user_logs/std_log_process_01.txt"}};
+      launch.starter = node == 0 ? Starter::Mpirun : Starter::MpiHost;
     }
   }
 

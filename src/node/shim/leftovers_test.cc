@@ -24,8 +24,7 @@ class LeftoversTest : public testing::Test {
 
   /// A command that is running, under a supervisor without an agent.
   io::ProcessIdentity start(const std::string& command) {
-    const wire::node::Launch launch{
-        .attempt = {.job = {.workspace = {"ws"}, .name = name}, .attempt = 1}, .command = command};
+    const wire::node::Launch launch{{.command = command}, {{{"ws"}, name}, 1}};
     EXPECT_TRUE(write_record(paths.launch, LaunchRecord{boot_id(), launch}));
     Result<Zygote> zygote = Zygote::start();
     const io::ProcessIdentity shim = launch_without_agent(*zygote, paths);

@@ -15,42 +15,14 @@
 #include <vector>
 
 #include "base/result.h"
+#include "model/attempt.h"
 #include "model/job.h"
 
 namespace berth::wire::node {
 
-/// Names one try at one job, everywhere.
-struct AttemptRef {
-  model::JobKey job{};
-  int attempt = 0;
-  /// Random. Numbers begin anew when a job is deleted and its name used again, and go back with a
-  /// state that is restored from a backup; empty: from a node or server that does not know of it.
-  std::string fence{};
-
-  friend auto operator<=>(const AttemptRef&, const AttemptRef&) = default;
-};
-BOOST_DESCRIBE_STRUCT(AttemptRef, (), (job, attempt, fence))
-
-/// Something to put into the attempt's directory before the command starts.
-struct Fetch {
-  std::string url{};  ///< A blob URL with its signature, a container listing, or a web address.
-  std::string destination{};  ///< Relative to the attempt's directory.
-  bool is_folder = false;     ///< url lists blobs below `prefix`; each goes below `destination`.
-  std::string prefix{};
-  std::string what{};  ///< "input 'rows'", "code": for messages.
-};
-BOOST_DESCRIBE_STRUCT(Fetch, (), (url, destination, is_folder, prefix, what))
-
-/// Something to send back afterwards: a file, or every file below a folder.
-struct Deliver {
-  std::string source{};         ///< Relative to the attempt's directory.
-  std::string container_url{};  ///< With its signature.
-  std::string prefix{};  ///< Blob names are prefix + relative path (the prefix alone for a file).
-  bool is_folder = true;
-  bool only_changed = false;  ///< Of a folder: what was there before the command stays away.
-  std::string what{};
-};
-BOOST_DESCRIBE_STRUCT(Deliver, (), (source, container_url, prefix, is_folder, only_changed, what))
+using model::AttemptRef;
+using model::Deliver;
+using model::Fetch;
 
 // Server to node.
 
@@ -77,18 +49,10 @@ enum class Starter {
 };
 BOOST_DESCRIBE_ENUM(Starter, Shim, Mpirun, MpiHost)
 
-/// Everything needed to run an attempt. Repeating it starts nothing new.
-struct Launch {
+/// Everything needed to run an attempt: the plan, whose root is the attempt's directory, and what
+/// only a node has to know. Repeating it starts nothing new.
+struct Launch : model::LaunchPlan {
   AttemptRef attempt{};
-  std::string command{};  ///< Expressions already replaced; run by a shell, in `working_directory`.
-  std::string working_directory = "wd";  ///< Relative to the attempt's directory.
-  std::map<std::string, std::string> environment{};
-  /// Variables that the node writes down nowhere. An attempt that has begun needs them no more.
-  std::map<std::string, std::string> secrets{};
-  std::vector<Fetch> fetches{};
-  std::vector<std::string> directories{};  ///< To be there before the command starts (outputs).
-  std::vector<Deliver> deliveries{};
-  std::optional<std::chrono::seconds> timeout{};
   std::optional<std::uint64_t> memory_limit_bytes{};
   std::optional<double> cpu_limit{};             ///< Cores.
   std::optional<std::uint64_t> process_limit{};  ///< Processes and threads; none: the node's own.
@@ -100,6 +64,7 @@ struct Launch {
   bool ships_log = true;  ///< False: the log is one of the deliveries.
   std::string run_as{};   ///< A Unix user of the node's machine; empty: the agent's own.
 };
+// The members of the plan are among the others: so older nodes and servers know them.
 BOOST_DESCRIBE_STRUCT(Launch, (),
                       (attempt, command, working_directory, environment, secrets, fetches,
                        directories, deliveries, timeout, memory_limit_bytes, cpu_limit,

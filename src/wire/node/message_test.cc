@@ -28,22 +28,23 @@ T to_server_and_back(const T& message) {
 }
 
 TEST(Message, ALaunchArrivesWhole) {
-  const Launch sent{.attempt = kAttempt,
-                    .command = "echo \"hi\"\n",
-                    .environment = {{"A", "1"}},
-                    .fetches = {{.url = "http://h/c?sig=1",
-                                 .destination = "code",
-                                 .is_folder = true,
-                                 .prefix = "p/",
-                                 .what = "code"}},
-                    .directories = {"wd/outputs"},
-                    .deliveries = {{.source = "wd/outputs",
-                                    .container_url = "http://h/c?sig=2",
-                                    .prefix = "x/",
-                                    .only_changed = true,
-                                    .what = "outputs"}},
-                    .timeout = 90s,
-                    .memory_limit_bytes = 1u << 30};
+  const Launch sent{{.command = "echo \"hi\"\n",
+                     .environment = {{"A", "1"}},
+                     .secrets = {{"S", "s"}},
+                     .fetches = {{.url = "http://h/c?sig=1",
+                                  .destination = "code",
+                                  .is_folder = true,
+                                  .prefix = "p/",
+                                  .what = "code"}},
+                     .directories = {"wd/outputs"},
+                     .deliveries = {{.source = "wd/outputs",
+                                     .container_url = "http://h/c?sig=2",
+                                     .prefix = "x/",
+                                     .only_changed = true,
+                                     .what = "outputs"}},
+                     .timeout = 90s},
+                    kAttempt,
+                    1u << 30};
 
   const Launch got = to_node_and_back(sent);
 
@@ -51,6 +52,7 @@ TEST(Message, ALaunchArrivesWhole) {
   EXPECT_EQ(got.command, sent.command);
   EXPECT_EQ(got.working_directory, "wd");
   EXPECT_EQ(got.environment, sent.environment);
+  EXPECT_EQ(got.secrets, sent.secrets);
   ASSERT_EQ(got.fetches.size(), 1u);
   EXPECT_EQ(got.fetches[0].prefix, "p/");
   EXPECT_TRUE(got.fetches[0].is_folder);
@@ -59,6 +61,24 @@ TEST(Message, ALaunchArrivesWhole) {
   EXPECT_EQ(got.directories, sent.directories);
   EXPECT_EQ(got.timeout, 90s);
   EXPECT_EQ(got.memory_limit_bytes, sent.memory_limit_bytes);
+}
+
+TEST(Message, ALaunchOfAnEarlierServerIsUnderstood) {
+  const auto decoded = decode_to_node(
+      R"({"kind":"Launch","attempt":{"job":{"workspace":"w","name":"j"},"attempt":2,"fence":"f"},)"
+      R"("command":"true","working_directory":"wd","environment":{"A":"1"},"grace":10000,)"
+      R"("deliveries":[{"source":"wd/outputs","only_on_success":false}],"timeout":90,)"
+      R"("cpu_limit":2,"starter":"Shim"})",
+      false);
+
+  ASSERT_TRUE(decoded && *decoded);
+  const Launch& launch = std::get<Launch>(**decoded);
+  EXPECT_EQ(launch.attempt, (AttemptRef{{{"w"}, "j"}, 2, "f"}));
+  EXPECT_EQ(launch.command, "true");
+  EXPECT_EQ(launch.environment.at("A"), "1");
+  EXPECT_EQ(launch.deliveries.at(0).source, "wd/outputs");
+  EXPECT_EQ(launch.timeout, 90s);
+  EXPECT_EQ(launch.cpu_limit, 2.0);
 }
 
 TEST(Message, TheSmallOnesArriveWhole) {
