@@ -281,23 +281,38 @@ TEST_F(AgentTest, AStopOfSomethingUnknownIsAnsweredWithLost) {
   EXPECT_EQ(wait_for_end().outcome.ending, Ending::Lost);
 }
 
+/// Only the directory of a short job is used again, and on a busy machine not every job is short.
 TEST_F(AgentTest, AJobSeesNothingOfTheOneWhoseDirectoryItGets) {
   launch.directories = {"wd", "wd/outputs", "wd/logs"};
-  launch.environment = {{"SECRET", "first-only"}};
-  run("echo of the first; ls -id ../wd > /dev/null");
-  const ino_t inode = inode_of(paths().directory);
-  server->say(wire::node::Forget{launch.attempt});
-  ASSERT_TRUE(until([&] { return ::access(paths().directory.c_str(), F_OK) != 0; }));
+  connect();
+  std::size_t ends = 0;
+  const auto run_as = [&](const std::string& name, const std::string& command) {
+    launch.attempt.job.name = name;
+    send_launch(command);
+    ++ends;
+    return until([&] { return server->heard<Ended>().size() == ends; });
+  };
+  const auto forget = [&] {
+    server->say(wire::node::Forget{launch.attempt});
+    return until([&] { return ::access(paths().directory.c_str(), F_OK) != 0; });
+  };
+  bool is_used_again = false;
+  for (int i = 0; i < 50 && !is_used_again; ++i) {
+    launch.environment = {{"SECRET", "first-only"}};
+    ASSERT_TRUE(run_as(fmt::format("first-{}", i), "echo of the first")) << agent_log();
+    const ino_t inode = inode_of(paths().directory);
+    ASSERT_TRUE(forget());
 
-  launch.attempt.job.name += "-2";
-  launch.environment.clear();
-  send_launch(
-      "pwd; find . -type f; cat ../user_logs/std_log.txt | wc -l; "
-      "cat ../*.json ../.*.json 2> /dev/null | grep -c 'first-onl[y]'");
-  ASSERT_TRUE(until([&] { return server->heard<Ended>().size() == 2; })) << agent_log();
-
-  EXPECT_EQ(log(), paths().directory + "/wd\n1\n0\n");
-  EXPECT_EQ(inode_of(paths().directory), inode);
+    launch.environment.clear();
+    ASSERT_TRUE(run_as(fmt::format("second-{}", i),
+                       "pwd; find . -type f; cat ../user_logs/std_log.txt | wc -l; "
+                       "cat ../*.json ../.*.json 2> /dev/null | grep -c 'first-onl[y]'"))
+        << agent_log();
+    EXPECT_EQ(log(), paths().directory + "/wd\n1\n0\n");
+    is_used_again = inode_of(paths().directory) == inode;
+    ASSERT_TRUE(forget());
+  }
+  EXPECT_TRUE(is_used_again);
 }
 
 TEST_F(AgentTest, AForgetOfARunningJobEndsItSilently) {
