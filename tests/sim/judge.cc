@@ -78,6 +78,10 @@ void Judge::committed(const store::Batch& batch) {
       nodes_.erase(node->key);
     }
   }
+  // A parent and its children are in one batch, in any order.
+  for (const store::Write& write : batch) {
+    if (const auto* job = std::get_if<store::Put<model::Job>>(&write)) check_family(job->value);
+  }
 }
 
 void Judge::put(const model::Job& job) {
@@ -107,7 +111,6 @@ void Judge::put(const model::Job& job) {
                 std::string(boost::describe::enum_to_string(job.status, "?")), job.attempt);
   if (ends) ends_[submission] = job.status;
   if (ends) check_end(job);
-  check_family(job);
 }
 
 /// Of an array there are the listed children and no others, so many at a time, and it ends when
