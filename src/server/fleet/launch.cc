@@ -262,10 +262,14 @@ class LaunchBuilder {
     return Done{};
   }
 
-  /// The nodes of a local cluster share a machine: each sees the devices that are its own, and one
-  /// without any sees none. Elsewhere the machine, or the engine it came from, has its own way.
+  /// Where we number the devices of a machine that several nodes share, each sees those that are
+  /// its own, and one without any sees none. Elsewhere the machine, or the engine it came from, has
+  /// its own way.
   void assign_gpus(std::map<std::string, std::string>& variables) const {
-    if (node_.site != model::kLocalSite || node_.target == "local") return;
+    const core::State& state = context_.catalogue.state;
+    const auto site = state.sites.find(node_.site);
+    if (site == state.sites.end() || !model::traits_of(site->second).numbers_devices) return;
+    if (!model::traits_of(core::compute_of(state, node_.target)).takes_room) return;
     variables["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(node_.gpus, ","));
   }
 

@@ -292,7 +292,7 @@ TEST_F(LaunchTest, ANodesSizeIsTheJobsLimit) {
 TEST_F(LaunchTest, ANodeOfALocalClusterSeesItsOwnGpusOnly) {
   EXPECT_FALSE(make()->environment.contains("CUDA_VISIBLE_DEVICES")) << "the whole machine";
 
-  node.target = "ws-1/pool";
+  node.target = {{{"ws-1"}, "pool"}};
   EXPECT_EQ(make()->environment.at("CUDA_VISIBLE_DEVICES"), "");
   node.gpus = {1, 3};
   EXPECT_EQ(make()->environment.at("CUDA_VISIBLE_DEVICES"), "1,3");
