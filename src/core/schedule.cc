@@ -159,11 +159,10 @@ class Growth {
   std::set<model::NodeId> taken_{};
 };
 
-/// Its one node is started when there is work for it.
+/// Its one node is started when there is work for it; there is.
 void plan_machine(const State& state, const model::Compute& compute,
                   const model::Attached& attached, Plan& plan, WallTime now) {
   const model::TargetId target{compute.key};
-  if (!waits(state, target)) return;
   std::ranges::move(Placement(state, target, now).run(), std::back_inserter(plan.place));
   // A node that leaves counts until it is gone: the next one will bear the same id.
   const TargetIndex& index = index_of(state, target);
@@ -180,12 +179,7 @@ void plan_machine(const State& state, const model::Compute& compute,
 
 void plan_cluster(const State& state, const model::Compute& compute, Plan& plan, WallTime now) {
   const model::TargetId target{compute.key};
-  if (!waits(state, target)) {
-    const bool is_done = compute.is_deleting && index_of(state, target).nodes.empty();
-    if (is_done) plan.remove.push_back(compute.key);
-    return;
-  }
-  if (compute.is_deleting || index_of(state, target).vacant.empty()) return;
+  if (index_of(state, target).vacant.empty()) return;
   Placement placement(state, target, now);
   std::ranges::move(placement.run(), std::back_inserter(plan.place));
   std::ranges::move(placement.short_lived(), std::back_inserter(plan.release));
@@ -193,6 +187,13 @@ void plan_cluster(const State& state, const model::Compute& compute, Plan& plan,
 
 /// What follows for one compute by itself; clusters grow afterwards, all of them together.
 void plan_compute(const State& state, const model::Compute& compute, Plan& plan, WallTime now) {
+  const model::TargetId target{compute.key};
+  if (!waits(state, target)) {
+    const bool is_done = compute.is_deleting && index_of(state, target).nodes.empty();
+    if (is_done) plan.remove.push_back(compute.key);
+    return;
+  }
+  if (compute.is_deleting) return;
   if (cluster_in(&compute) != nullptr) plan_cluster(state, compute, plan, now);
   if (const auto* attached = std::get_if<model::Attached>(&compute.kind)) {
     plan_machine(state, compute, *attached, plan, now);
@@ -206,6 +207,7 @@ class Surplus {
       : state_(state), idle_since_(idle_since), now_(now) {}
 
   void add_machine(const model::Compute& compute, Duration limit) {
+    if (compute.is_deleting) limit = Duration(0);
     for (const model::NodeId& id : index_of(state_, {compute.key}).vacant) {
       if (is_idle(id, limit)) nodes_.push_back(id);
     }

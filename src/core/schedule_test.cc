@@ -241,5 +241,19 @@ TEST_F(AttachedMachine, TakesNothingOfItsSiteAndLosesWhatItWorkedOn) {
   EXPECT_EQ(state.jobs.at(key("a")).status, JobStatus::Failed);
 }
 
+TEST_F(AttachedMachine, GoesWithItsNodeWhenItIsDeleted) {
+  apply_event(state, ComputeDeleteRequested{sample::compute_key("box"), sample::at(2)});
+  EXPECT_TRUE(plan(state, sample::at(2)).remove.empty());
+  for (const char* name : {"a", "b", "c"}) {
+    apply_event(state, JobCancelRequested{.job = key(name)});
+  }
+  join();
+  const IdleSince idle = {{machine, TimePoint()}};
+  EXPECT_EQ(surplus(state, idle, std::chrono::hours(1), TimePoint()), std::vector{machine});
+  apply_event(state, NodeGone{.node = machine});
+  EXPECT_EQ(plan(state, sample::at(2)).remove, std::vector{sample::compute_key("box")});
+  apply_event(state, ComputeGone{sample::compute_key("box")});
+}
+
 }  // namespace
 }  // namespace berth::core

@@ -9,7 +9,8 @@
 #include "base/text.h"
 #include "core/docker_limits.h"
 #include "core/expression.h"
-#include "model/site.h"
+#include "model/compute_kind.h"
+#include "model/site_kind.h"
 #include "server/keys/secrets.h"
 
 namespace berth::server {

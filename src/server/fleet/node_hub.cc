@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "core/workspace_rules.h"
+#include "model/compute_kind.h"
 #include "server/assets/log_blob.h"
 #include "server/fleet/launch.h"
 #include "server/plane/attempt.h"
