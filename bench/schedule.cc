@@ -40,7 +40,7 @@ State loaded(const Size& size) {
   sample::make_cluster(state, "c", {.min_nodes = size.nodes, .max_nodes = size.nodes});
   for (int i = 0; i < size.nodes; ++i) {
     model::Node node{.id = {"c-" + std::to_string(i)}, .sequence = i + 1};
-    node.target = target_of(sample::compute_key("c"));
+    node.target = {sample::compute_key("c")};
     apply_event(state, NodeRequested{node});
     apply_event(state, NodeJoined{.node = node.id});
   }

@@ -7,6 +7,23 @@ function(berth_precompile target owner)
   endif()
 endfunction()
 
+# berth_unity(sources io_test ROOT): in unity builds (BERTH_UNITY), puts files in the place of the list that include
+# those of the list, several each. ROOT is the folder that their paths begin with, and an include directory.
+function(berth_unity list name root)
+  if(NOT BERTH_UNITY OR NOT ${list})
+    return()
+  endif()
+  # Which files may share one depends on what is in them.
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${${list}})
+  execute_process(
+    COMMAND ${BERTH_PYTHON} ${CMAKE_SOURCE_DIR}/tools/unity-sources ${root} ${CMAKE_BINARY_DIR}/unity/${name}
+            ${${list}}
+    OUTPUT_VARIABLE written
+    OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  string(REPLACE "\n" ";" written "${written}")
+  set(${list} ${written} PARENT_SCOPE)
+endfunction()
+
 # berth_layer(io USES base LIBRARIES OpenSSL::SSL): one folder, one library, one unit-test program.
 #
 # Takes every *.cc below the folder; files that end in _test.cc go into <folder>_test. Which folders
@@ -18,6 +35,8 @@ function(berth_layer name)
   list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
 
+  berth_unity(sources ${name} ${CMAKE_CURRENT_SOURCE_DIR})
+  berth_unity(tests ${name}_test ${CMAKE_CURRENT_SOURCE_DIR})
   if(NOT sources)
     file(WRITE ${CMAKE_BINARY_DIR}/empty_${name}.cc "")
     set(sources ${CMAKE_BINARY_DIR}/empty_${name}.cc)
@@ -32,8 +51,7 @@ function(berth_layer name)
   if(BERTH_TESTS AND tests)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test PRIVATE berth_${name} GTest::gtest_main)
-    # Tests are compiled once and run once: optimising them takes longer than it saves.
-    target_compile_options(${name}_test PRIVATE ${BERTH_WARNINGS} -O0)
+    target_compile_options(${name}_test PRIVATE ${BERTH_TEST_OPTIONS})
     berth_precompile(${name}_test base_test ${CMAKE_CURRENT_SOURCE_DIR}/precompiled.h <gtest/gtest.h>)
     add_test(NAME unit.${name} COMMAND ${name}_test)
   endif()

@@ -11,6 +11,7 @@
 #include <boost/describe.hpp>
 #include <boost/json.hpp>
 #include <chrono>
+#include <concepts>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -35,6 +36,13 @@ namespace json = boost::json;
 ///     template <> struct OneOf<Work> { static constexpr std::string_view kKey = "type"; };
 template <typename Variant>
 struct OneOf;
+
+/// A struct that is one text in a record has these functions beside it.
+template <typename T>
+concept IsText = requires(const T& value, std::string_view text, T& into) {
+  { record_text(value) } -> std::same_as<std::string>;
+  read_record_text(text, into);
+};
 
 template <typename T>
 json::value encode(const T& value);
@@ -221,6 +229,8 @@ json::value encode(const T& value) {
     return json::value(value);
   } else if constexpr (std::is_enum_v<T>) {
     return json::value(boost::describe::enum_to_string(value, "?"));
+  } else if constexpr (IsText<T>) {
+    return json::value(record_text(value));
   } else if constexpr (detail::IsOptional<T>::value) {
     return value ? encode(*value) : json::value(nullptr);
   } else if constexpr (detail::IsId<T>::value) {
@@ -263,6 +273,10 @@ Status decode_into(const json::value& from, T& value) {
     return detail::decode_number(from, value);
   } else if constexpr (std::is_enum_v<T>) {
     return detail::decode_enum(from, value);
+  } else if constexpr (IsText<T>) {
+    if (!from.is_string()) return detail::mismatch("text");
+    read_record_text(from.get_string(), value);
+    return Done{};
   } else if constexpr (detail::IsOptional<T>::value) {
     value.reset();
     return from.is_null() ? Status(Done{}) : decode_into(from, value.emplace());
@@ -395,6 +409,8 @@ void append(std::string& text, const T& value) {
     append_integer(text, static_cast<Wide>(value));
   } else if constexpr (std::is_enum_v<T>) {
     append_quoted(text, boost::describe::enum_to_string(value, "?"));
+  } else if constexpr (IsText<T>) {
+    append_quoted(text, record_text(value));
   } else if constexpr (IsOptional<T>::value) {
     if (value) {
       append(text, *value);

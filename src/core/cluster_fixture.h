@@ -33,7 +33,7 @@ class ClusterTest : public testing::Test {
     for (const auto& node : next.recall) apply_event(state, NodeRecalled{node});
     for (model::Node node : next.request) {
       node.sequence = ++nodes;
-      node.id = {compute_of(state, node.target)->name + "-" + std::to_string(nodes)};
+      node.id = {node.target.compute.name + "-" + std::to_string(nodes)};
       apply_event(state, NodeRequested{node});
       requested.push_back(node.id.text);
     }

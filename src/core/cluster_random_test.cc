@@ -79,9 +79,9 @@ class RandomClusters : public ClusterTest {
     EXPECT_LE(use_of_site(), 4);
     for (const char* name : {"low", "ded"}) {
       const auto& compute = state.computes.at(compute_key(name));
-      const auto index = state.targets.find(target_of(compute.key));
+      const auto index = state.targets.find({compute.key});
       const int staying = index == state.targets.end() ? 0 : index->second.staying;
-      EXPECT_LE(staying, compute.scale.max_nodes);
+      EXPECT_LE(staying, cluster_in(&compute)->scale.max_nodes);
     }
   }
 

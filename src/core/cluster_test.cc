@@ -287,11 +287,12 @@ TEST_F(ClusterTest, APreemptedJobThatFinishedFirstIsOver) {
 
 TEST_F(ClusterTest, DevicesOfTheMachineAreAssignedNotShared) {
   state.sites["local"].capacity.gpus = 2;
-  apply_event(state, ComputeMade{{.key = compute_key("g"),
-                                  .name = "g",
-                                  .site = "local",
-                                  .size = "Standard_NC6",
-                                  .scale = {.max_nodes = 3}}});
+  apply_event(
+      state,
+      ComputeMade{{.key = compute_key("g"),
+                   .name = "g",
+                   .site = "local",
+                   .kind = model::Cluster{.size = "Standard_NC6", .scale = {.max_nodes = 3}}}});
   for (const char* name : {"a", "b", "d"}) sample::submit_to(state, "g", name);
   EXPECT_EQ(carry_out(), (Names{"g-1", "g-2"}));
   EXPECT_EQ(state.nodes.at({"g-1"}).gpus, std::vector<int>{0});
@@ -302,11 +303,12 @@ TEST_F(ClusterTest, DevicesOfTheMachineAreAssignedNotShared) {
 }
 
 TEST_F(ClusterTest, NoNodeOfThisMachineIsLargerThanTheMachine) {
-  apply_event(state, ComputeMade{{.key = compute_key("big"),
-                                  .name = "big",
-                                  .site = "local",
-                                  .size = "Standard_D64s_v3",
-                                  .scale = {.min_nodes = 1, .max_nodes = 1}}});
+  apply_event(state,
+              ComputeMade{{.key = compute_key("big"),
+                           .name = "big",
+                           .site = "local",
+                           .kind = model::Cluster{.size = "Standard_D64s_v3",
+                                                  .scale = {.min_nodes = 1, .max_nodes = 1}}}});
   carry_out();
   EXPECT_EQ(state.nodes.at({"big-1"}).cores, 8);
   EXPECT_EQ(state.nodes.at({"big-1"}).memory_mib, 64 * 1024);

@@ -52,8 +52,10 @@ model::NodeState state_of(const State& state, const model::Node& node) {
 }
 
 model::ClusterView view_of(const State& state, const model::Compute& compute) {
-  model::ClusterView view{.target_nodes = wanted_nodes(state, compute)};
-  const auto index = state.targets.find(target_of(compute.key));
+  const model::Cluster* cluster = cluster_in(&compute);
+  if (cluster == nullptr) return {};
+  model::ClusterView view{.target_nodes = wanted_nodes(state, compute, *cluster)};
+  const auto index = state.targets.find({compute.key});
   if (index != state.targets.end()) {
     for (const model::NodeId& id : index->second.nodes) {
       const model::Node& node = state.nodes.at(id);

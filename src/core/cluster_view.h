@@ -6,6 +6,7 @@
 
 namespace berth::core {
 
+/// Of a compute that is no cluster there is nothing to see.
 model::ClusterView view_of(const State& state, const model::Compute& compute);
 model::NodeState state_of(const State& state, const model::Node& node);
 

@@ -15,6 +15,7 @@
 namespace berth::core {
 namespace {
 
+using model::Cluster;
 using model::Compute;
 using model::Site;
 using model::VmSize;
@@ -107,11 +108,28 @@ tl::unexpected<Error> fixed(const Compute& compute, std::string field, std::stri
               field);
 }
 
+/// A cluster is to take its place.
+tl::unexpected<Error> other_kind(const Compute& existing) {
+  return fail(Code::Conflict,
+              fmt::format("compute '{}' is not a cluster and cannot become one", existing.name),
+              "type");
+}
+
 std::string_view tier_name(model::Tier tier) {
   return tier == model::Tier::Dedicated ? "dedicated" : "low_priority";
 }
 
-/// What the draft does not say is as it was; what it may not change is refused.
+/// What the draft of a cluster does not say is as it was; what it may not change is refused.
+Status settle_cluster(const Compute& existing, const Cluster& before, Compute& draft) {
+  Cluster& cluster = *cluster_in(&draft);
+  if (cluster.size.empty()) cluster.size = before.size;
+  if (!equals_ignoring_case(cluster.size, before.size)) return fixed(existing, "size", before.size);
+  if (cluster.tier != before.tier) return fixed(existing, "tier", tier_name(before.tier));
+  cluster.size = before.size;
+  cluster.allocation_changed_at = before.allocation_changed_at;
+  return Done{};
+}
+
 Status settle_with(const Compute& existing, Compute& draft) {
   if (existing.is_deleting) {
     return fail(Code::Conflict,
@@ -119,12 +137,10 @@ Status settle_with(const Compute& existing, Compute& draft) {
                             "have gone",
                             existing.name));
   }
-  if (draft.size.empty()) draft.size = existing.size;
   if (draft.location.empty()) draft.location = existing.location;
-  if (!equals_ignoring_case(draft.size, existing.size)) {
-    return fixed(existing, "size", existing.size);
-  }
-  if (draft.tier != existing.tier) return fixed(existing, "tier", tier_name(existing.tier));
+  const Cluster* before = cluster_in(&existing);
+  if (before == nullptr) return other_kind(existing);
+  TRY(settle_cluster(existing, *before, draft));
   if (!equals_ignoring_case(draft.location, existing.location)) {
     return fixed(existing, "location", existing.location);
   }
@@ -132,11 +148,9 @@ Status settle_with(const Compute& existing, Compute& draft) {
   draft.name = existing.name;
   draft.location = existing.location;
   draft.site = existing.site;
-  draft.size = existing.size;
   draft.is_deleting = false;
   draft.start_error = existing.start_error;
   draft.created_at = existing.created_at;
-  draft.allocation_changed_at = existing.allocation_changed_at;
   return Done{};
 }
 
@@ -165,8 +179,17 @@ Status check_url(const std::string& url) {
 
 }  // namespace
 
+Status check_may_change(const Compute& compute) {
+  if (!model::is_built_in(compute)) return Done{};
+  return fail(Code::Conflict,
+              fmt::format("compute '{}' is the server's own machine: it is always there, in every "
+                          "workspace, and cannot be changed or deleted",
+                          compute.name));
+}
+
 Status check_compute_name(std::string_view name) {
-  if (equals_ignoring_case(name, kLocalTarget) || equals_ignoring_case(name, "serverless")) {
+  if (equals_ignoring_case(name, model::kLocalCompute) ||
+      equals_ignoring_case(name, "serverless")) {
     return wrong("name", fmt::format("'{}' is a name of Berth's own; choose another", name));
   }
   const std::size_t last_dash = name.rfind('-');
@@ -184,8 +207,7 @@ Status check_compute_name(std::string_view name) {
 
 const Compute* find_compute(const State& state, const model::WorkspaceId& workspace,
                             std::string_view name) {
-  const auto found = state.computes.find({workspace, to_lower(name)});
-  return found == state.computes.end() ? nullptr : &found->second;
+  return compute_of(state, target_of(workspace, name));
 }
 
 Status check_scale(const model::ScaleSettings& scale) {
@@ -214,18 +236,22 @@ std::string site_of(const State& state, std::string_view location) {
 }
 
 Result<CheckedCompute> check_compute(const State& state, Compute draft, const Compute* existing) {
-  TRY(check_scale(draft.scale));
+  Cluster* cluster = cluster_in(&draft);
+  if (cluster == nullptr) {
+    return fail(Code::NotSupported, "only clusters can be made yet", "type");
+  }
+  TRY(check_scale(cluster->scale));
   if (existing != nullptr) {
     TRY(settle_with(*existing, draft));
     return CheckedCompute{.compute = std::move(draft)};
   }
   TRY(check_compute_name(draft.name));
-  if (draft.size.empty()) draft.size = kDefaultSize;
+  if (cluster->size.empty()) cluster->size = kDefaultSize;
   if (draft.location.empty()) draft.location = model::kLocalSite;
   TRY(check_location(draft.location));
   draft.site = site_of(state, draft.location);
-  const VmSize* size = TRY(find_size_of(state, draft.size));
-  draft.size = size->name;
+  const VmSize* size = TRY(find_size_of(state, cluster->size));
+  cluster->size = size->name;
   const auto site = state.sites.find(draft.site);
   TRY(check_fits(*size, site == state.sites.end() ? Site{.name = draft.site} : site->second));
   draft.key.name = to_lower(draft.name);

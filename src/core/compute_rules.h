@@ -18,10 +18,13 @@ inline constexpr std::chrono::seconds kLongestIdle = std::chrono::hours(24 * 30)
 /// A size for those who do not choose one, as in Azure.
 inline constexpr const char* kDefaultSize = "Standard_DS3_v2";
 
+/// Nobody changes or deletes the built-in one.
+Status check_may_change(const model::Compute& compute);
+
 /// 3 to 24 letters, digits and '-', the first a letter, and a letter somewhere behind each '-'.
 Status check_compute_name(std::string_view name);
 
-/// nullptr when there is none of that name, whatever its case.
+/// The compute of that name in any case, the built-in one included; nullptr when there is none.
 const model::Compute* find_compute(const State& state, const model::WorkspaceId& workspace,
                                    std::string_view name);
 

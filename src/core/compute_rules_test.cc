@@ -6,6 +6,7 @@
 namespace berth::core {
 namespace {
 
+using model::Cluster;
 using model::Compute;
 using model::Site;
 using model::Tier;
@@ -19,6 +20,8 @@ State with_sites() {
                         .capacity = {.nodes = 4, .cores = 8, .memory_mib = 64 * 1024}};
   return state;
 }
+
+Cluster sized(const char* size) { return {.size = size}; }
 
 std::string message_of(const State& state, Compute draft, const Compute* existing = nullptr) {
   const auto checked = check_compute(state, std::move(draft), existing);
@@ -45,6 +48,22 @@ TEST(ComputeName, BerthsOwnNamesAreTaken) {
   }
 }
 
+TEST(FindCompute, TheBuiltInOneIsInEveryWorkspaceAndNobodyChangesIt) {
+  State state;
+  state.settings.local = model::local_compute(3);
+  state.computes[{{"w"}, "pool"}] = {.key = {{"w"}, "pool"}, .name = "Pool"};
+
+  for (const char* name : {"local", "LOCAL"}) {
+    EXPECT_EQ(find_compute(state, {"w"}, name), &state.settings.local) << name;
+    EXPECT_EQ(find_compute(state, {"another"}, name), &state.settings.local) << name;
+  }
+  ASSERT_NE(find_compute(state, {"w"}, "POOL"), nullptr);
+  EXPECT_EQ(find_compute(state, {"another"}, "pool"), nullptr);
+  EXPECT_EQ(find_compute(state, {"w"}, "serverless"), nullptr);
+  EXPECT_TRUE(check_may_change(*find_compute(state, {"w"}, "pool")));
+  EXPECT_EQ(check_may_change(*find_compute(state, {"w"}, "local")).error().code, Code::Conflict);
+}
+
 TEST(Scale, CountsAndTimesHaveBounds) {
   EXPECT_TRUE(check_scale({}));
   EXPECT_TRUE(check_scale({.min_nodes = 0, .max_nodes = 0, .idle_before_scale_down = {}}));
@@ -63,7 +82,7 @@ TEST(ComputeRules, WhatIsNotSaidIsFilledIn) {
 
   ASSERT_TRUE(checked) << checked.error().message;
   EXPECT_EQ(checked->compute.key.name, "cpu");
-  EXPECT_EQ(checked->compute.size, kDefaultSize);
+  EXPECT_EQ(cluster_in(&checked->compute)->size, kDefaultSize);
   EXPECT_EQ(checked->compute.location, "local");
   EXPECT_EQ(checked->compute.site, "local");
   EXPECT_EQ(checked->notice, "");
@@ -87,24 +106,25 @@ TEST(ComputeRules, ALocationIsASiteOrMeansTheDefaultOneWithANotice) {
 TEST(ComputeRules, ASizeIsKnownByItsNameInAnyCase) {
   const State state = with_sites();
 
-  const auto checked = check_compute(state, {.name = "cpu", .size = "STANDARD_DS3_V2"}, nullptr);
-  const std::string unknown = message_of(state, {.name = "cpu", .size = "Standard_DS3_v3"});
+  const auto checked =
+      check_compute(state, {.name = "cpu", .kind = sized("STANDARD_DS3_V2")}, nullptr);
+  const std::string unknown = message_of(state, {.name = "cpu", .kind = sized("Standard_DS3_v3")});
 
   ASSERT_TRUE(checked);
-  EXPECT_EQ(checked->compute.size, "Standard_DS3_v2");
+  EXPECT_EQ(cluster_in(&checked->compute)->size, "Standard_DS3_v2");
   EXPECT_NE(unknown.find("no size 'Standard_DS3_v3'; did you mean 'Standard_DS3_v2'"),
             std::string::npos)
       << unknown;
-  EXPECT_EQ(message_of(state, {.name = "cpu", .size = "standard_ds3"}),
+  EXPECT_EQ(message_of(state, {.name = "cpu", .kind = sized("standard_ds3")}),
             "no size 'standard_ds3'; did you mean 'Standard_DS3_v2'? 'berth compute list-sizes' "
             "lists them");
-  EXPECT_EQ(message_of(state, {.name = "cpu", .size = "?"}),
+  EXPECT_EQ(message_of(state, {.name = "cpu", .kind = sized("?")}),
             "no size '?'; 'berth compute list-sizes' lists them");
 }
 
 TEST(ComputeRules, ASizeMustFitItsSite) {
   State state = with_sites();
-  const Compute gpus{.name = "gpu", .size = "Standard_NC12"};
+  const Compute gpus{.name = "gpu", .kind = sized("Standard_NC12")};
   EXPECT_EQ(message_of(state, gpus),
             "a node of size 'Standard_NC12' has 2 GPUs, and site 'local' has none");
   state.sites["local"].capacity.gpus = 1;
@@ -113,9 +133,9 @@ TEST(ComputeRules, ASizeMustFitItsSite) {
   state.sites["local"].capacity.gpus = 2;
   EXPECT_EQ(message_of(state, gpus), "accepted");
 
-  Compute large{.name = "cpu", .location = "lab", .size = "Standard_F16s_v2"};
+  Compute large{.name = "cpu", .location = "lab", .kind = sized("Standard_F16s_v2")};
   EXPECT_NE(message_of(state, large).find("all of site 'lab' 8"), std::string::npos);
-  large.size = "Standard_E8s_v3";
+  large.kind = sized("Standard_E8s_v3");
   EXPECT_EQ(message_of(state, large), "accepted");
   state.sites["lab"].capacity.memory_mib = 1024;
   EXPECT_NE(message_of(state, large).find("of memory"), std::string::npos);
@@ -131,21 +151,21 @@ class ChangedCompute : public testing::Test {
 };
 
 TEST_F(ChangedCompute, ScaleTagsAndDescriptionMayChange) {
-  Compute draft{.name = "CPU", .scale = {.max_nodes = 9}, .description = "more"};
+  Compute draft{.name = "CPU", .kind = Cluster{.scale = {.max_nodes = 9}}, .description = "more"};
 
   const auto checked = check_compute(state, draft, &before);
 
   ASSERT_TRUE(checked) << checked.error().message;
   EXPECT_EQ(checked->compute.name, "Cpu");
-  EXPECT_EQ(checked->compute.size, before.size);
+  EXPECT_EQ(cluster_in(&checked->compute)->size, cluster_in(&before)->size);
   EXPECT_EQ(checked->compute.site, "local");
-  EXPECT_EQ(checked->compute.scale.max_nodes, 9);
+  EXPECT_EQ(cluster_in(&checked->compute)->scale.max_nodes, 9);
   EXPECT_EQ(checked->notice, "") << "said once";
 }
 
 TEST_F(ChangedCompute, SizeTierAndLocationMayNot) {
-  const Compute size{.name = "cpu", .size = "Standard_DS2_v2"};
-  const Compute tier{.name = "cpu", .tier = Tier::LowPriority};
+  const Compute size{.name = "cpu", .kind = sized("Standard_DS2_v2")};
+  const Compute tier{.name = "cpu", .kind = Cluster{.tier = Tier::LowPriority}};
   const Compute location{.name = "cpu", .location = "lab"};
 
   for (const auto& [draft, field, present] :
@@ -157,9 +177,16 @@ TEST_F(ChangedCompute, SizeTierAndLocationMayNot) {
     EXPECT_EQ(checked.error().target, field);
     EXPECT_NE(checked.error().message.find(present), std::string::npos) << checked.error().message;
   }
-  EXPECT_EQ(message_of(state, {.name = "cpu", .location = "WestEurope", .size = "standard_ds3_v2"},
-                       &before),
-            "accepted");
+  EXPECT_EQ(
+      message_of(state, {.name = "cpu", .location = "WestEurope", .kind = sized("standard_ds3_v2")},
+                 &before),
+      "accepted");
+}
+
+TEST_F(ChangedCompute, AKindStays) {
+  const Compute machine{.key = {{"w"}, "box"}, .name = "box", .kind = model::Attached{}};
+  EXPECT_EQ(check_compute(state, {.name = "box"}, &machine).error().code, Code::Conflict);
+  EXPECT_EQ(check_compute(state, machine, nullptr).error().code, Code::NotSupported);
 }
 
 TEST_F(ChangedCompute, OneThatIsBeingDeletedTakesNoChange) {

@@ -24,7 +24,7 @@ struct Line {
 };
 
 Line line_before(const State& state, const model::Job& job) {
-  const std::string target = target_of(job);
+  const model::TargetId target = target_of(job);
   Line line;
   for (auto entry = Placement::first_in_line(state, target);
        entry != state.queue.end() && entry->target == target && entry->job != job.key; ++entry) {
@@ -40,25 +40,28 @@ std::string ahead_of(const Line& line) {
                          : fmt::format("{} jobs are ahead of it", line.ahead);
 }
 
-// ---- The target 'local' ------------------------------------------------------------------------
+// ---- Machines ----------------------------------------------------------------------------------
 
-std::string explain_local(const State& state, const model::Job& job) {
+std::string explain_machine(const State& state, const model::Job& job,
+                            const model::Compute& compute, const model::Attached& attached) {
   const std::string ahead = ahead_of(line_before(state, job));
-  const auto node = state.nodes.find({kLocalTarget});
+  const auto node = state.nodes.find({attached.machine});
   if (node == state.nodes.end()) {
-    return fmt::format("waits for a node of 'local' with {} slots to be started; {}",
-                       state.settings.local_slots, ahead);
+    return fmt::format("waits for a node of '{}' with {} slots to be started; {}", compute.name,
+                       attached.slots, ahead);
   }
   if (node->second.status == NodeStatus::Detached) {
-    return fmt::format("waits for the node of 'local' to connect again; {}", ahead);
+    return fmt::format("waits for the node of '{}' to connect again; {}", compute.name, ahead);
   }
   if (node->second.status != NodeStatus::Ready) {
-    return fmt::format("waits for the node of 'local', which is starting; {}", ahead);
+    return fmt::format("waits for the node of '{}', which is starting; {}", compute.name, ahead);
   }
   const auto held = state.held.find(node->first);
   const std::size_t taken = held == state.held.end() ? 0 : held->second.size();
-  if (taken < static_cast<std::size_t>(node->second.slots)) return "is about to start on 'local'";
-  return fmt::format("waits for a free slot on 'local': {} of {} are taken; {}", taken,
+  if (taken < static_cast<std::size_t>(node->second.slots)) {
+    return fmt::format("is about to start on '{}'", compute.name);
+  }
+  return fmt::format("waits for a free slot on '{}': {} of {} are taken; {}", compute.name, taken,
                      node->second.slots, ahead);
 }
 
@@ -67,8 +70,13 @@ std::string explain_local(const State& state, const model::Job& job) {
 /// What stands in the way of one job on one cluster.
 class ClusterWait {
  public:
-  ClusterWait(const State& state, const model::Job& job, const model::Compute& compute)
-      : state_(state), job_(job), compute_(compute), line_(line_before(state, job)) {
+  ClusterWait(const State& state, const model::Job& job, const model::Compute& compute,
+              const model::Cluster& cluster)
+      : state_(state),
+        job_(job),
+        compute_(compute),
+        cluster_(cluster),
+        line_(line_before(state, job)) {
     const auto found = state.targets.find(target_of(job));
     if (found != state.targets.end()) index_ = found->second;
     need_ = nodes_of_attempt(job.spec);
@@ -77,23 +85,23 @@ class ClusterWait {
   std::string say() const {
     std::string text =
         fmt::format("needs {} of {}; cluster '{}' has {} of at most {}",
-                    counted(need_, "node", "nodes"), compute_.size, compute_.name, index_.staying,
-                    counted(compute_.scale.max_nodes, "node", "nodes"));
+                    counted(need_, "node", "nodes"), cluster_.size, compute_.name, index_.staying,
+                    counted(cluster_.scale.max_nodes, "node", "nodes"));
     if (job_.requeues > 0) text = fmt::format("{} ({})", text, job_.requeue_reason);
     return text + obstacle() + fmt::format("; {}", ahead_of(line_));
   }
 
  private:
   std::string obstacle() const {
-    if (need_ > compute_.scale.max_nodes) return never();
+    if (need_ > cluster_.scale.max_nodes) return never();
     if (!compute_.start_error.empty()) return broken();
     if (const int coming = count(NodeStatus::Requested) + count(NodeStatus::Preparing);
         coming > 0) {
       return growing(coming);
     }
-    const int wanted = wanted_nodes(state_, compute_);
+    const int wanted = wanted_nodes(state_, compute_, cluster_);
     if (index_.staying < wanted) return no_room();
-    if (index_.busy >= compute_.scale.max_nodes) return full();
+    if (index_.busy >= cluster_.scale.max_nodes) return full();
     if (count(NodeStatus::Detached) > 0) {
       return ", and waits for one that is not connected to come back or to be given up";
     }
@@ -124,13 +132,13 @@ class ClusterWait {
 
   std::string no_room() const {
     const auto site = state_.sites.find(compute_.site);
-    const auto blank = blank_node(state_, compute_);
+    const auto blank = blank_node(state_, compute_, cluster_);
     if (site == state_.sites.end()) {
       return fmt::format(", and there is no site '{}' any more to start more on", compute_.site);
     }
-    if (!blank) return fmt::format(", and no size '{}' is known any more", compute_.size);
+    if (!blank) return fmt::format(", and no size '{}' is known any more", cluster_.size);
     const std::string why = lacking(site->second, use_of(state_, compute_.site), *blank,
-                                    size_of(state_, compute_)->gpus);
+                                    size_of(state_, cluster_)->gpus);
     if (why.empty()) return ", and is about to grow";
     return fmt::format(
         ", and site '{}' has no room for another: {}; it would start if a node of "
@@ -142,7 +150,7 @@ class ClusterWait {
     return fmt::format(
         ", all of them busy; it would start now if max_instances of '{}' were raised "
         "to {}",
-        compute_.name, compute_.scale.max_nodes + need_);
+        compute_.name, cluster_.scale.max_nodes + need_);
   }
 
   std::string waiting_for_free() const {
@@ -164,19 +172,24 @@ class ClusterWait {
   const State& state_;
   const model::Job& job_;
   const model::Compute& compute_;
+  const model::Cluster& cluster_;
   Line line_;
   TargetIndex index_{};
   int need_ = 1;
 };
 
 std::string explain_wait(const State& state, const model::Job& job) {
-  const std::string target = target_of(job);
-  if (target == kLocalTarget) return explain_local(state, job);
-  const model::Compute* compute = compute_of(state, target);
+  const model::Compute* compute = compute_of(state, target_of(job));
   if (compute == nullptr) {
     return fmt::format("waits for compute '{}', which is not there any more", job.spec.compute);
   }
-  return ClusterWait(state, job, *compute).say();
+  if (const model::Cluster* cluster = cluster_in(compute)) {
+    return ClusterWait(state, job, *compute, *cluster).say();
+  }
+  if (const auto* attached = std::get_if<model::Attached>(&compute->kind)) {
+    return explain_machine(state, job, *compute, *attached);
+  }
+  return fmt::format("waits for compute '{}', which takes no jobs", compute->name);
 }
 
 std::string node_names(const model::Job& job) {

@@ -26,6 +26,7 @@ Result<std::string> expand(std::string_view command, const model::JobSpec& spec,
 struct ComputeChoice {
   std::string name{};
   int max_nodes = 1;
+  bool is_one_machine = false;                       ///< Not a cluster of at most one node.
   std::optional<std::chrono::seconds> time_limit{};  ///< Of its nodes, where their site has one.
 };
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "model/compute_kind.h"
+
 namespace berth::core {
 namespace {
 
@@ -19,10 +21,10 @@ QueueEntry entry_of(const model::Job& job) {
 
 /// Nodes it waits for. A gang that its cluster can never hold (the maximum was lowered) asks for
 /// none: it would only make the cluster grow for nothing.
-int demand_of(const State& state, const model::Job& job, const std::string& target) {
+int demand_of(const State& state, const model::Job& job, const model::TargetId& target) {
   const int count = nodes_of_attempt(job.spec);
-  const model::Compute* compute = compute_of(state, target);
-  return compute != nullptr && count > compute->scale.max_nodes ? 0 : count;
+  const model::Cluster* cluster = cluster_of(state, target);
+  return cluster != nullptr && count > cluster->scale.max_nodes ? 0 : count;
 }
 
 bool is_staying(const model::Node& node) {
@@ -36,7 +38,7 @@ bool is_vacant(const State& state, const model::Node& node) {
   return taken < static_cast<std::size_t>(std::max(node.slots + node.ahead, 0));
 }
 
-void drop_if_empty(State& state, const std::string& target) {
+void drop_if_empty(State& state, const model::TargetId& target) {
   const auto found = state.targets.find(target);
   if (found == state.targets.end()) return;
   if (found->second.nodes.empty() && found->second.wanted_nodes == 0) state.targets.erase(found);
@@ -57,7 +59,7 @@ void count_activity(State& state, const model::Node& node, int by) {
 }
 
 void count_room(State& state, const model::Node& node, int by) {
-  if (node.target == kLocalTarget) return;
+  if (!model::traits_of(compute_of(state, node.target)).takes_room) return;
   SiteUse& use = state.site_use[node.site];
   use.nodes += by;
   use.cores += by * node.cores;
@@ -139,7 +141,7 @@ void unindex(State& state, const model::Node& node) {
   drop_if_empty(state, node.target);
 }
 
-void recount_demand(State& state, const std::string& target) {
+void recount_demand(State& state, const model::TargetId& target) {
   std::int64_t wanted = 0;
   auto entry =
       state.queue.lower_bound({.target = target, .urgency = std::numeric_limits<int>::min()});

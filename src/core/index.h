@@ -13,6 +13,6 @@ void index(State& state, const model::Node& node);
 void unindex(State& state, const model::Node& node);
 
 /// Counts the demand of a target again, after its cluster's limits have changed.
-void recount_demand(State& state, const std::string& target);
+void recount_demand(State& state, const model::TargetId& target);
 
 }  // namespace berth::core

@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "core/index.h"
 #include "core/state.h"
+#include "model/compute_kind.h"
 
 namespace berth::core {
 namespace {
@@ -72,9 +73,10 @@ void check_job(const State& state, const model::Job& job) {
 void check_node(const State& state, const model::Node& node) {
   const auto held = state.held.find(node.id);
   const std::size_t jobs = held == state.held.end() ? 0 : held->second.size();
-  CHECK(node.target == kLocalTarget || jobs <= 1, "a cluster's node has one job at a time");
-  CHECK(node.target == kLocalTarget || compute_of(state, node.target) != nullptr,
-        "a cluster is there as long as one of its nodes");
+  const model::Compute* compute = compute_of(state, node.target);
+  CHECK(compute != nullptr, "a compute is there as long as one of its nodes");
+  CHECK(jobs <= 1 || model::traits_of(*compute).shares_nodes,
+        "a node that is not shared has one job at a time");
   CHECK(!node.is_dismissed || node.status == model::NodeStatus::Leaving ||
             node.status == model::NodeStatus::Preempted,
         "only a node that goes was dismissed");
@@ -94,7 +96,8 @@ void check_access(const State& state) {
 void check_site(const State& state, const std::string& name, const SiteUse& use) {
   std::size_t devices = 0;
   for (const auto& [id, node] : state.nodes) {
-    if (node.site == name && node.target != kLocalTarget) devices += node.gpus.size();
+    const bool takes_room = model::traits_of(compute_of(state, node.target)).takes_room;
+    if (node.site == name && takes_room) devices += node.gpus.size();
   }
   CHECK(devices == use.gpus.size(), "no device belongs to two nodes");
 }

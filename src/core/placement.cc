@@ -32,11 +32,11 @@ bool outlives(const model::Node& node, const model::Job& job, WallTime now) {
 }
 
 std::set<QueueEntry>::const_iterator Placement::first_in_line(const State& state,
-                                                              const std::string& target) {
+                                                              const model::TargetId& target) {
   return state.queue.lower_bound({.target = target, .urgency = std::numeric_limits<int>::min()});
 }
 
-Placement::Placement(const State& state, const std::string& target, WallTime now)
+Placement::Placement(const State& state, const model::TargetId& target, WallTime now)
     : state_(state), target_(target), now_(now) {
   const auto index = state.targets.find(target);
   if (index == state.targets.end()) return;
@@ -68,8 +68,8 @@ std::vector<Placement::Vacancy*> Placement::fitting(const model::Job& job, std::
 }
 
 bool Placement::may_ever_run(const model::Job& job) const {
-  const model::Compute* compute = compute_of(state_, target_);
-  return compute == nullptr || instances(job) <= static_cast<std::size_t>(compute->scale.max_nodes);
+  const model::Cluster* cluster = cluster_of(state_, target_);
+  return cluster == nullptr || instances(job) <= static_cast<std::size_t>(cluster->scale.max_nodes);
 }
 
 bool Placement::place(const model::Job& job) {

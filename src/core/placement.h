@@ -12,7 +12,7 @@ namespace berth::core {
 /// same walk where a job stands.
 class Placement {
  public:
-  Placement(const State& state, const std::string& target, WallTime now);
+  Placement(const State& state, const model::TargetId& target, WallTime now);
 
   /// Walks on until no node is left, and returns what is placed.
   std::vector<JobPlaced> run();
@@ -22,7 +22,7 @@ class Placement {
 
   /// The most urgent job that waits for the target, or whatever sorts behind all of them.
   static std::set<QueueEntry>::const_iterator first_in_line(const State& state,
-                                                            const std::string& target);
+                                                            const model::TargetId& target);
 
  private:
   bool place(const model::Job& job);
@@ -39,7 +39,7 @@ class Placement {
   bool load_next();
 
   const State& state_;
-  std::string target_;
+  model::TargetId target_;
   WallTime now_;
   const std::set<model::NodeId>* vacant_ = nullptr;
   std::set<model::NodeId>::const_iterator next_vacant_{};

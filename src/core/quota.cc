@@ -27,12 +27,14 @@ Kept kept_by(const State& state, const Site& site) {
   Kept kept;
   for (const auto& [key, compute] : state.computes) {
     if (compute.site != site.name || compute.is_deleting) continue;
-    const model::VmSize* size = model::find_size(state.settings.sizes, compute.size);
+    const model::Cluster* cluster = cluster_in(&compute);
+    if (cluster == nullptr) continue;
+    const model::VmSize* size = size_of(state, *cluster);
     std::int64_t cores = size == nullptr ? 1 : size->cores;
     // A node of this machine is given no more than there is.
     if (shares_machine) cores = std::min<std::int64_t>(cores, state.settings.machine_cores);
-    kept.nodes += compute.scale.min_nodes;
-    kept.cores += compute.scale.min_nodes * cores;
+    kept.nodes += cluster->scale.min_nodes;
+    kept.cores += cluster->scale.min_nodes * cores;
   }
   return kept;
 }

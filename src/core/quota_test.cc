@@ -19,8 +19,9 @@ class QuotaTest : public testing::Test {
   /// A cluster that always has so many nodes.
   void keep(int nodes, const char* size) {
     const model::ComputeKey key{{"w"}, size};
-    state.computes[key] = {
-        .key = key, .site = "local", .size = size, .scale = {.min_nodes = nodes}};
+    state.computes[key] = {.key = key,
+                           .site = "local",
+                           .kind = model::Cluster{.size = size, .scale = {.min_nodes = nodes}}};
   }
 
   QuotaStatus change(std::string_view name, std::int64_t limit) {

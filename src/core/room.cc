@@ -9,18 +9,19 @@
 
 namespace berth::core {
 
-std::optional<model::Node> blank_node(const State& state, const model::Compute& compute) {
-  const model::VmSize* size = size_of(state, compute);
+std::optional<model::Node> blank_node(const State& state, const model::Compute& compute,
+                                      const model::Cluster& cluster) {
+  const model::VmSize* size = size_of(state, cluster);
   const auto site = state.sites.find(compute.site);
   if (size == nullptr || site == state.sites.end()) return std::nullopt;
-  model::Node node{.target = target_of(compute.key), .site = compute.site};
+  model::Node node{.target = {compute.key}, .site = compute.site};
   node.cores = size->cores;
   node.memory_mib = size->memory_mib;
   if (model::traits_of(site->second).shares_machine) {
     node.cores = std::min(node.cores, state.settings.machine_cores);
     node.memory_mib = std::min(node.memory_mib, state.settings.machine_memory_mib);
   }
-  node.price_per_hour = compute.tier == model::Tier::LowPriority ? size->low_priority_price_per_hour
+  node.price_per_hour = cluster.tier == model::Tier::LowPriority ? size->low_priority_price_per_hour
                                                                  : size->price_per_hour;
   return node;
 }

@@ -10,7 +10,8 @@ namespace berth::core {
 
 /// A node of the cluster as its site would give it, without a name; nullopt when its size is not in
 /// the catalogue, or its site not there. On this machine it is never larger than the machine.
-std::optional<model::Node> blank_node(const State& state, const model::Compute& compute);
+std::optional<model::Node> blank_node(const State& state, const model::Compute& compute,
+                                      const model::Cluster& cluster);
 
 /// Adds the node to what is used of its site, and gives it devices of its own; false, and nothing
 /// changes, when there is no room for it.

@@ -36,7 +36,7 @@ inline void place(State& state, const std::string& job, const std::string& node,
 /// Sites, sizes and a machine of eight cores, as a server has them.
 inline State with_sites() {
   State state;
-  state.settings = {.local_slots = 2,
+  state.settings = {.local = model::local_compute(2),
                     .machine_cores = 8,
                     .machine_memory_mib = 64 * 1024,
                     .sizes = model::built_in_sizes()};
@@ -51,9 +51,8 @@ inline void make_cluster(State& state, const std::string& name, model::ScaleSett
   apply_event(state, ComputeMade{{.key = compute_key(name),
                                   .name = name,
                                   .site = "local",
-                                  .size = "Standard_DS3_v2",
-                                  .tier = tier,
-                                  .scale = scale}});
+                                  .kind = model::Cluster{
+                                      .size = "Standard_DS3_v2", .tier = tier, .scale = scale}}});
 }
 
 /// A job for the cluster, on so many of its nodes at once.

@@ -12,13 +12,13 @@ namespace {
 
 using model::NodeStatus;
 
-const TargetIndex& index_of(const State& state, const std::string& target) {
+const TargetIndex& index_of(const State& state, const model::TargetId& target) {
   static const TargetIndex kNothing;
   const auto found = state.targets.find(target);
   return found == state.targets.end() ? kNothing : found->second;
 }
 
-bool waits(const State& state, const std::string& target) {
+bool waits(const State& state, const model::TargetId& target) {
   const auto first = Placement::first_in_line(state, target);
   return first != state.queue.end() && first->target == target;
 }
@@ -30,36 +30,36 @@ class Growth {
   Growth(const State& state, Plan& plan, WallTime now) : state_(state), plan_(plan), now_(now) {}
 
   void run() {
-    for (const model::Compute* compute : in_order()) grow(*compute);
+    for (const model::Compute* compute : in_order()) grow(*compute, *cluster_in(compute));
   }
 
  private:
   std::vector<const model::Compute*> in_order() const {
     std::vector<const model::Compute*> computes;
     for (const auto& [key, compute] : state_.computes) {
-      if (!compute.is_deleting) computes.push_back(&compute);
+      if (cluster_in(&compute) != nullptr && !compute.is_deleting) computes.push_back(&compute);
     }
     std::ranges::stable_sort(computes, {}, [this](const model::Compute* compute) {
-      const std::string target = target_of(compute->key);
+      const model::TargetId target{compute->key};
       const auto first = Placement::first_in_line(state_, target);
       const bool has_queue = first != state_.queue.end() && first->target == target;
-      return std::tuple(compute->tier, !has_queue, has_queue ? first->urgency : 0,
+      return std::tuple(cluster_in(compute)->tier, !has_queue, has_queue ? first->urgency : 0,
                         has_queue ? first->sequence : 0);
     });
     return computes;
   }
 
-  void grow(const model::Compute& compute) {
-    const TargetIndex& index = index_of(state_, target_of(compute.key));
-    int missing = wanted_nodes(state_, compute) - index.staying;
+  void grow(const model::Compute& compute, const model::Cluster& cluster) {
+    const TargetIndex& index = index_of(state_, {compute.key});
+    int missing = wanted_nodes(state_, compute, cluster) - index.staying;
     for (auto node = index.recallable.begin(); missing > 0 && node != index.recallable.end();
          ++node, --missing) {
       plan_.recall.push_back(*node);
     }
-    const std::optional<model::Node> blank = blank_node(state_, compute);
+    const std::optional<model::Node> blank = blank_node(state_, compute, cluster);
     if (missing <= 0 || !blank) return;
     const model::Site& site = state_.sites.at(compute.site);
-    const int gpus = size_of(state_, compute)->gpus;
+    const int gpus = size_of(state_, cluster)->gpus;
     SiteUse& use = use_.try_emplace(compute.site, use_of(state_, compute.site)).first->second;
     for (; missing > 0; --missing) {
       model::Node node = *blank;
@@ -82,7 +82,7 @@ class Growth {
     for (const auto& [key, other] : state_.computes) {
       if (other.site == compute.site && key != compute.key) free_idle(other, future, fits);
     }
-    if (compute.tier != model::Tier::Dedicated) return;
+    if (cluster_in(&compute)->tier != model::Tier::Dedicated) return;
     for (const model::Node* victim : low_priority_nodes(compute.site)) {
       if (fits()) return;
       plan_.preempt.push_back(victim->id);
@@ -92,7 +92,7 @@ class Growth {
   }
 
   void subtract_leaving(const model::Compute& other, SiteUse& future) const {
-    const TargetIndex& index = index_of(state_, target_of(other.key));
+    const TargetIndex& index = index_of(state_, {other.key});
     if (index.staying == static_cast<int>(index.nodes.size()) && taken_.empty()) return;
     for (const model::NodeId& id : index.nodes) {
       const model::Node& node = state_.nodes.at(id);
@@ -112,8 +112,10 @@ class Growth {
 
   template <typename Fits>
   void free_idle(const model::Compute& other, SiteUse& future, const Fits& fits) {
-    const TargetIndex& index = index_of(state_, target_of(other.key));
-    int spare = index.staying - wanted_nodes(state_, other);
+    const model::Cluster* cluster = cluster_in(&other);
+    if (cluster == nullptr) return;
+    const TargetIndex& index = index_of(state_, {other.key});
+    int spare = index.staying - wanted_nodes(state_, other, *cluster);
     for (auto id = index.vacant.begin(); id != index.vacant.end() && spare > 0 && !fits(); ++id) {
       if (state_.held.contains(*id) || !taken_.insert(*id).second) continue;
       plan_.release.push_back(*id);
@@ -126,8 +128,10 @@ class Growth {
   std::vector<const model::Node*> low_priority_nodes(const std::string& site) const {
     std::vector<const model::Node*> nodes;
     for (const auto& [key, compute] : state_.computes) {
-      if (compute.site != site || compute.tier != model::Tier::LowPriority) continue;
-      for (const model::NodeId& id : index_of(state_, target_of(key)).nodes) {
+      const model::Cluster* cluster = cluster_in(&compute);
+      if (compute.site != site || cluster == nullptr) continue;
+      if (cluster->tier != model::Tier::LowPriority) continue;
+      for (const model::NodeId& id : index_of(state_, {key}).nodes) {
         const model::Node& node = state_.nodes.at(id);
         const bool is_going =
             node.status == NodeStatus::Leaving || node.status == NodeStatus::Preempted;
@@ -155,81 +159,124 @@ class Growth {
   std::set<model::NodeId> taken_{};
 };
 
-void plan_local(const State& state, Plan& plan, WallTime now) {
-  if (!waits(state, kLocalTarget)) return;
-  plan.place = Placement(state, kLocalTarget, now).run();
+/// Its one node is started when there is work for it; there is.
+void plan_machine(const State& state, const model::Compute& compute,
+                  const model::Attached& attached, Plan& plan, WallTime now) {
+  const model::TargetId target{compute.key};
+  std::ranges::move(Placement(state, target, now).run(), std::back_inserter(plan.place));
   // A node that leaves counts until it is gone: the next one will bear the same id.
-  const TargetIndex& index = index_of(state, kLocalTarget);
+  const TargetIndex& index = index_of(state, target);
   if (!index.nodes.empty()) {
-    plan.recall.assign(index.recallable.begin(), index.recallable.end());
+    std::ranges::copy(index.recallable, std::back_inserter(plan.recall));
     return;
   }
-  plan.request.push_back({.id = {kLocalTarget},
-                          .target = kLocalTarget,
-                          .slots = state.settings.local_slots,
+  plan.request.push_back({.id = {attached.machine},
+                          .target = target,
+                          .site = compute.site,
+                          .slots = attached.slots,
                           .requested_at = now});
 }
 
 void plan_cluster(const State& state, const model::Compute& compute, Plan& plan, WallTime now) {
-  const std::string target = target_of(compute.key);
-  if (!waits(state, target)) {
-    const bool is_done = compute.is_deleting && index_of(state, target).nodes.empty();
-    if (is_done) plan.remove.push_back(compute.key);
-    return;
-  }
-  if (compute.is_deleting || index_of(state, target).vacant.empty()) return;
+  const model::TargetId target{compute.key};
+  if (index_of(state, target).vacant.empty()) return;
   Placement placement(state, target, now);
   std::ranges::move(placement.run(), std::back_inserter(plan.place));
   std::ranges::move(placement.short_lived(), std::back_inserter(plan.release));
 }
 
+/// What follows for one compute by itself; clusters grow afterwards, all of them together.
+void plan_compute(const State& state, const model::Compute& compute, Plan& plan, WallTime now) {
+  const model::TargetId target{compute.key};
+  if (!waits(state, target)) {
+    const bool is_done = compute.is_deleting && index_of(state, target).nodes.empty();
+    if (is_done) plan.remove.push_back(compute.key);
+    return;
+  }
+  if (compute.is_deleting) return;
+  if (cluster_in(&compute) != nullptr) plan_cluster(state, compute, plan, now);
+  if (const auto* attached = std::get_if<model::Attached>(&compute.kind)) {
+    plan_machine(state, compute, *attached, plan, now);
+  }
+}
+
+/// Nodes that have had nothing to do for long enough.
+class Surplus {
+ public:
+  Surplus(const State& state, const IdleSince& idle_since, TimePoint now)
+      : state_(state), idle_since_(idle_since), now_(now) {}
+
+  void add_machine(const model::Compute& compute, Duration limit) {
+    if (compute.is_deleting) limit = Duration(0);
+    for (const model::NodeId& id : index_of(state_, {compute.key}).vacant) {
+      if (is_idle(id, limit)) nodes_.push_back(id);
+    }
+  }
+
+  void add_cluster(const model::Compute& compute, const model::Cluster& cluster) {
+    const TargetIndex& index = index_of(state_, {compute.key});
+    int spare = index.staying - wanted_nodes(state_, compute, cluster);
+    // What was asked for and has not come yet is not wanted any more: it need not come.
+    for (auto id = index.nodes.begin(); id != index.nodes.end() && spare > 0; ++id) {
+      const NodeStatus status = state_.nodes.at(*id).status;
+      if (status != NodeStatus::Requested && status != NodeStatus::Preparing) continue;
+      nodes_.push_back(*id);
+      --spare;
+    }
+    const bool at_once = compute.is_deleting || index.staying > cluster.scale.max_nodes;
+    const Duration limit = at_once ? Duration(0) : Duration(cluster.scale.idle_before_scale_down);
+    for (auto id = index.vacant.begin(); id != index.vacant.end() && spare > 0; ++id) {
+      if (!is_idle(*id, limit)) continue;
+      nodes_.push_back(*id);
+      --spare;
+    }
+  }
+
+  std::vector<model::NodeId> take() { return std::move(nodes_); }
+
+ private:
+  bool is_idle(const model::NodeId& id, Duration limit) const {
+    if (state_.held.contains(id)) return false;
+    const auto since = idle_since_.find(id);
+    return since != idle_since_.end() && now_ - since->second >= limit;
+  }
+
+  const State& state_;
+  const IdleSince& idle_since_;
+  TimePoint now_;
+  std::vector<model::NodeId> nodes_{};
+};
+
 }  // namespace
 
-int wanted_nodes(const State& state, const model::Compute& compute) {
-  const TargetIndex& index = index_of(state, target_of(compute.key));
+int wanted_nodes(const State& state, const model::Compute& compute, const model::Cluster& cluster) {
+  const TargetIndex& index = index_of(state, {compute.key});
   if (compute.is_deleting) return index.busy;
   const std::int64_t wanted = index.busy + index.wanted_nodes;
   return static_cast<int>(
-      std::clamp<std::int64_t>(wanted, compute.scale.min_nodes, compute.scale.max_nodes));
+      std::clamp<std::int64_t>(wanted, cluster.scale.min_nodes, cluster.scale.max_nodes));
 }
 
 Plan plan(const State& state, WallTime now) {
   Plan plan;
-  plan_local(state, plan, now);
-  for (const auto& [key, compute] : state.computes) plan_cluster(state, compute, plan, now);
+  plan_compute(state, state.settings.local, plan, now);
+  for (const auto& [key, compute] : state.computes) plan_compute(state, compute, plan, now);
   Growth(state, plan, now).run();
   return plan;
 }
 
 std::vector<model::NodeId> surplus(const State& state, const IdleSince& idle_since,
-                                   Duration local_idle, TimePoint now) {
-  std::vector<model::NodeId> nodes;
-  const auto has_idled = [&](const model::NodeId& id, Duration limit) {
-    const auto since = idle_since.find(id);
-    return since != idle_since.end() && now - since->second >= limit;
-  };
-  for (const model::NodeId& id : index_of(state, kLocalTarget).vacant) {
-    if (!state.held.contains(id) && has_idled(id, local_idle)) nodes.push_back(id);
-  }
+                                   Duration machine_idle, TimePoint now) {
+  Surplus surplus(state, idle_since, now);
+  surplus.add_machine(state.settings.local, machine_idle);
   for (const auto& [key, compute] : state.computes) {
-    const TargetIndex& index = index_of(state, target_of(key));
-    int spare = index.staying - wanted_nodes(state, compute);
-    // What was asked for and has not come yet is not wanted any more: it need not come.
-    for (auto id = index.nodes.begin(); id != index.nodes.end() && spare > 0; ++id) {
-      const NodeStatus status = state.nodes.at(*id).status;
-      if (status != NodeStatus::Requested && status != NodeStatus::Preparing) continue;
-      nodes.push_back(*id);
-      --spare;
-    }
-    const bool at_once = compute.is_deleting || index.staying > compute.scale.max_nodes;
-    const Duration limit = at_once ? Duration(0) : Duration(compute.scale.idle_before_scale_down);
-    for (auto id = index.vacant.begin(); id != index.vacant.end() && spare > 0; ++id) {
-      if (state.held.contains(*id) || !has_idled(*id, limit)) continue;
-      nodes.push_back(*id);
-      --spare;
+    if (const model::Cluster* cluster = cluster_in(&compute)) {
+      surplus.add_cluster(compute, *cluster);
+    } else {
+      surplus.add_machine(compute, machine_idle);
     }
   }
-  return nodes;
+  return surplus.take();
 }
 
 }  // namespace berth::core

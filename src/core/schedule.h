@@ -29,13 +29,13 @@ using IdleSince = std::map<model::NodeId, TimePoint>;
 Plan plan(const State& state, WallTime now);
 
 /// Nodes that nobody needs and whose idle time is over; called now and then, since only time makes
-/// this differ. Looks at every vacant node.
+/// this differ. Looks at every vacant node. `machine_idle` is for those that are no cluster's.
 std::vector<model::NodeId> surplus(const State& state, const IdleSince& idle_since,
-                                   Duration local_idle, TimePoint now);
+                                   Duration machine_idle, TimePoint now);
 
 /// How many nodes a cluster is to have: those its jobs hold and wait for, between its minimum and
 /// its maximum.
-int wanted_nodes(const State& state, const model::Compute& compute);
+int wanted_nodes(const State& state, const model::Compute& compute, const model::Cluster& cluster);
 
 /// Whether the node will be there for as long as the job may run.
 bool outlives(const model::Node& node, const model::Job& job, WallTime now);

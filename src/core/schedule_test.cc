@@ -75,14 +75,14 @@ TEST(Schedule, PlacesNothingOnANodeThatIsNotReady) {
 
 TEST(Schedule, RequestsANodeWhenWorkWaitsAndThereIsNone) {
   State state;
-  state.settings.local_slots = 4;
+  state.settings.local = model::local_compute(4);
   EXPECT_TRUE(plan(state, at(1)).request.empty());
   sample::submit(state, "a");
 
   const Plan first = plan(state, at(1));
   ASSERT_EQ(first.request.size(), 1u);
   EXPECT_EQ(first.request[0].id.text, "local");
-  EXPECT_EQ(first.request[0].target, "local");
+  EXPECT_EQ(first.request[0].target, model::TargetId{});
   EXPECT_EQ(first.request[0].slots, 4);
 
   apply_event(state, NodeRequested{first.request[0]});
@@ -123,7 +123,7 @@ TEST(Schedule, ANodeThatCameBackSmallerIsNotOverfilled) {
 
 TEST(Explain, SaysWhatAJobWaitsFor) {
   State state;
-  state.settings.local_slots = 2;
+  state.settings.local = model::local_compute(2);
   for (const char* name : {"a", "b", "c", "d", "e"}) sample::submit(state, name);
   const auto why = [&](const char* name) { return explain(state, state.jobs.at(key(name))); };
 
@@ -178,7 +178,7 @@ TEST(RandomHistories, KeepEveryInvariantAndNeverOverfillANode) {
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
     State state;
-    state.settings.local_slots = 2;
+    state.settings.local = model::local_compute(2);
     std::int64_t sequence = 0;
     for (int step = 0; step < 80; ++step) {
       const Touched touched = apply_event(state, random_event(random, sequence));
@@ -188,6 +188,71 @@ TEST(RandomHistories, KeepEveryInvariantAndNeverOverfillANode) {
       if (step % 3 == 0) forget_ended(state, touched.of<model::Job>());
     }
   }
+}
+
+// ---- Machines ----------------------------------------------------------------------------------
+
+/// What holds for 'local' holds for any machine that is attached.
+class AttachedMachine : public testing::Test {
+ protected:
+  AttachedMachine() {
+    apply_event(state, SiteMade{{.name = "lab"}});
+    apply_event(state, ComputeMade{{.key = sample::compute_key("box"),
+                                    .name = "box",
+                                    .site = "lab",
+                                    .kind = model::Attached{.machine = "box-1", .slots = 2}}});
+    for (const char* name : {"a", "b", "c"}) sample::submit_to(state, "box", name);
+    for (const model::Node& node : plan(state, sample::at(1)).request) {
+      apply_event(state, NodeRequested{node});
+    }
+  }
+  ~AttachedMachine() override { check_invariants(state); }
+
+  void join() {
+    apply_event(state, NodeJoined{.node = machine, .slots = 2});
+    for (const JobPlaced& placed : plan(state, sample::at(1)).place) apply_event(state, placed);
+  }
+
+  State state;
+  model::NodeId machine{"box-1"};
+};
+
+TEST_F(AttachedMachine, HasOneNodeOfItsOwnNameWithSlots) {
+  ASSERT_EQ(state.nodes.size(), 1u);
+  EXPECT_EQ(state.nodes.at(machine).slots, 2);
+  EXPECT_EQ(state.nodes.at(machine).site, "lab");
+  EXPECT_EQ(state.nodes.at(machine).target, (model::TargetId{sample::compute_key("box")}));
+  EXPECT_TRUE(plan(state, sample::at(1)).request.empty());
+  EXPECT_TRUE(is_machine(state, machine));
+  EXPECT_FALSE(is_machine(state, {"box"}));
+}
+
+TEST_F(AttachedMachine, TakesAsManyJobsAsItHasSlots) {
+  join();
+  EXPECT_EQ(jobs_on(state, machine).size(), 2u);
+  EXPECT_EQ(explain(state, state.jobs.at(key("c"))),
+            "waits for a free slot on 'box': 2 of 2 are taken; it is the next");
+}
+
+TEST_F(AttachedMachine, TakesNothingOfItsSiteAndLosesWhatItWorkedOn) {
+  join();
+  EXPECT_FALSE(state.site_use.contains("lab"));
+  apply_event(state, NodeGone{.node = machine});
+  EXPECT_EQ(state.jobs.at(key("a")).status, JobStatus::Failed);
+}
+
+TEST_F(AttachedMachine, GoesWithItsNodeWhenItIsDeleted) {
+  apply_event(state, ComputeDeleteRequested{sample::compute_key("box"), sample::at(2)});
+  EXPECT_TRUE(plan(state, sample::at(2)).remove.empty());
+  for (const char* name : {"a", "b", "c"}) {
+    apply_event(state, JobCancelRequested{.job = key(name)});
+  }
+  join();
+  const IdleSince idle = {{machine, TimePoint()}};
+  EXPECT_EQ(surplus(state, idle, std::chrono::hours(1), TimePoint()), std::vector{machine});
+  apply_event(state, NodeGone{.node = machine});
+  EXPECT_EQ(plan(state, sample::at(2)).remove, std::vector{sample::compute_key("box")});
+  apply_event(state, ComputeGone{sample::compute_key("box")});
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "core/controller.h"
 #include "core/ending.h"
 #include "core/index.h"
+#include "model/compute_kind.h"
 
 namespace berth::core {
 
@@ -53,7 +54,8 @@ model::Member* reporting_member(model::Job* job, int attempt, const model::NodeI
 std::vector<model::Usage> usage_of(const State& state, const model::Job& job, WallTime now) {
   std::vector<model::Usage> all;
   const model::Compute* compute = compute_of(state, target_of(job));
-  if (compute == nullptr || !job.placed_at) return all;
+  const model::Cluster* cluster = cluster_in(compute);
+  if (cluster == nullptr || !job.placed_at) return all;
   for (const model::Member& member : members_of(job)) {
     const auto node = state.nodes.find(member.node);
     all.push_back({.workspace = job.key.workspace,
@@ -61,8 +63,8 @@ std::vector<model::Usage> usage_of(const State& state, const model::Job& job, Wa
                    .node = member.node.text,
                    .job = job.key.name,
                    .attempt = job.attempt,
-                   .size = compute->size,
-                   .tier = compute->tier,
+                   .size = cluster->size,
+                   .tier = cluster->tier,
                    .price_per_hour = node == state.nodes.end() ? 0 : node->second.price_per_hour,
                    .began_at = *job.placed_at,
                    .ended_at = now});
@@ -166,8 +168,8 @@ void end_member(State& state, model::Job& job, const model::NodeId& node,
       members_of(job), [](const model::Member& each) { return each.outcome.has_value(); });
   if (!all_ended) return;
   std::ranges::move(usage_of(state, job, at), std::back_inserter(touched.usage));
-  const bool may_repeat =
-      target_of(job) != kLocalTarget && job.requeues < state.settings.max_requeues;
+  const bool may_repeat = model::traits_of(compute_of(state, target_of(job))).repeats_lost_work &&
+                          job.requeues < state.settings.max_requeues;
   if (was_taken(job) && may_repeat) {
     queue_again(state, job, reason_of_requeue(job), at);
   } else {
@@ -359,14 +361,15 @@ model::Job* find(State& state, const model::JobKey& key) {
   return found == state.jobs.end() ? nullptr : &found->second;
 }
 
-std::string target_of(const model::ComputeKey& compute) {
-  return compute.workspace.text + "/" + compute.name;
+model::TargetId target_of(const model::WorkspaceId& workspace, std::string_view name) {
+  if (equals_ignoring_case(name, model::kLocalCompute)) return {};
+  return {{workspace, to_lower(name)}};
 }
 
-std::string target_of(const model::Job& job) {
+model::TargetId target_of(const model::Job& job) {
   const std::string& compute = job.spec.compute;
-  if (compute.empty() || compute == "serverless" || compute == kLocalTarget) return kLocalTarget;
-  return target_of(model::ComputeKey{job.key.workspace, to_lower(compute)});
+  if (compute.empty() || compute == "serverless") return {};
+  return target_of(job.key.workspace, compute);
 }
 
 Touched apply_event(State& state, const Event& event) {

@@ -7,28 +7,26 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
 #include "core/access.h"
 #include "core/entity.h"
 #include "model/size.h"
+#include "model/target_id.h"
 #include "model/usage.h"
 
 namespace berth::core {
 
-/// The built-in target: the server's own machine, as one node with a slot per core.
-inline constexpr const char* kLocalTarget = "local";
-
-/// Where a job is to run: "local", also when it names no compute or "serverless"; otherwise its
-/// compute, as target_of() of that compute's key.
-std::string target_of(const model::Job& job);
-/// "<workspace>/<name>": how nodes and queues name a cluster. Never "local".
-std::string target_of(const model::ComputeKey& compute);
+/// Where a job is to run: 'local', also when it names no compute or "serverless".
+model::TargetId target_of(const model::Job& job);
+/// The compute of that name, in any case, as a workspace has it.
+model::TargetId target_of(const model::WorkspaceId& workspace, std::string_view name);
 
 /// A job's place in the line of its target: priority, then age.
 struct QueueEntry {
-  std::string target{};
+  model::TargetId target{};
   int urgency = 0;  ///< The negated priority: what is more urgent sorts first.
   std::int64_t sequence = 0;
   model::JobKey job{};
@@ -38,8 +36,8 @@ struct QueueEntry {
 
 /// What the operator has set; the same for as long as the server runs. Not stored.
 struct Settings {
-  int local_slots = 1;    ///< How many jobs the target 'local' takes at once.
-  int machine_cores = 1;  ///< No node of this machine offers more.
+  model::Compute local = model::local_compute(1);  ///< The built-in compute, and its slots.
+  int machine_cores = 1;                           ///< No node of this machine offers more.
   std::int64_t machine_memory_mib = 1024;
   int max_requeues = 100;  ///< Then a job whose attempts are taken from it fails.
   model::SizeCatalogue sizes{};
@@ -84,8 +82,8 @@ struct State {
   std::map<model::NodeId, std::set<model::JobKey>> held{};  ///< Nodes that hold any, and which.
   /// The jobs that are not over of each that is named as a parent, whether it is there or not.
   std::map<model::JobKey, std::set<model::JobKey>> children{};
-  std::map<std::string, TargetIndex> targets{};  ///< Those with nodes or queued jobs.
-  std::map<std::string, SiteUse> site_use{};     ///< Sites with nodes of clusters.
+  std::map<model::TargetId, TargetIndex> targets{};  ///< Those with nodes or queued jobs.
+  std::map<std::string, SiteUse> site_use{};         ///< Sites with nodes of clusters.
 };
 
 void rebuild_indexes(State& state);
@@ -271,8 +269,7 @@ struct NodeDismissed {
 struct NodePreempted {
   model::NodeId node{};
 };
-/// The node is gone for good. On the target 'local' what it held is Lost; elsewhere it is queued
-/// again.
+/// The node is gone for good. What it held is queued again, or is Lost, as its compute has it.
 struct NodeGone {
   model::NodeId node{};
   WallTime at{};
@@ -303,10 +300,14 @@ void forget_ended(State& state, const std::set<model::JobKey>& jobs);
 /// event.
 void check_invariants(const State& state);
 
-/// The cluster that a target stands for; nullptr for "local" and for what is not there.
-const model::Compute* compute_of(const State& state, const std::string& target);
-/// The price of an hour and the size of a cluster's node, as its compute has it now.
-const model::VmSize* size_of(const State& state, const model::Compute& compute);
+/// nullptr: it is not there any more.
+const model::Compute* compute_of(const State& state, const model::TargetId& target);
+/// Whether it is the node of a compute that is one machine.
+bool is_machine(const State& state, const model::NodeId& node);
+/// nullptr: it is no cluster, or not there any more.
+const model::Cluster* cluster_of(const State& state, const model::TargetId& target);
+/// The price of an hour and the size of a cluster's node, as it has it now.
+const model::VmSize* size_of(const State& state, const model::Cluster& cluster);
 
 /// Jobs that hold a slot of the node now, in key order.
 std::vector<const model::Job*> jobs_on(const State& state, const model::NodeId& node);

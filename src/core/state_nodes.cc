@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What events do to nodes, computes and sites.
+#include <algorithm>
+
 #include "core/apply.h"
 #include "core/index.h"
+#include "model/compute_kind.h"
 
 namespace berth::core {
 
@@ -18,24 +21,32 @@ Touched change_node(State& state, model::Node& node, const Change& change) {
   return touching<model::Node>(node.id);
 }
 
-model::Compute* find_compute(State& state, const std::string& target) {
-  return const_cast<model::Compute*>(compute_of(state, target));
+/// Of the built-in one nothing changes.
+model::Compute* find(State& state, const model::ComputeKey& key) {
+  const auto found = state.computes.find(key);
+  return found == state.computes.end() ? nullptr : &found->second;
+}
+
+bool shares_nodes(const State& state, const model::Node& node) {
+  return model::traits_of(compute_of(state, node.target)).shares_nodes;
 }
 
 /// The number of nodes is on its way to another, or has arrived there.
-void note_allocation(State& state, const std::string& target, WallTime at, Touched& touched) {
-  model::Compute* compute = find_compute(state, target);
-  if (compute == nullptr) return;
-  compute->allocation_changed_at = at;
+void note_allocation(State& state, const model::TargetId& target, WallTime at, Touched& touched) {
+  model::Compute* compute = find(state, target.compute);
+  model::Cluster* cluster = cluster_in(compute);
+  if (cluster == nullptr) return;
+  cluster->allocation_changed_at = at;
   touched.of<model::Compute>().insert(compute->key);
 }
 
-model::Usage usage_of(const model::Compute& compute, const model::Node& node, WallTime gone_at) {
+model::Usage usage_of(const model::Compute& compute, const model::Cluster& cluster,
+                      const model::Node& node, WallTime gone_at) {
   return {.workspace = compute.key.workspace,
           .compute = compute.name,
           .node = node.id.text,
-          .size = compute.size,
-          .tier = compute.tier,
+          .size = cluster.size,
+          .tier = cluster.tier,
           .price_per_hour = node.price_per_hour,
           .began_at = *node.joined_at,
           .ended_at = gone_at};
@@ -55,7 +66,7 @@ Touched on(State& state, const SiteRemoved& event) {
 
 Touched on(State& state, const ComputeMade& event) {
   state.computes[event.compute.key] = event.compute;
-  recount_demand(state, target_of(event.compute.key));
+  recount_demand(state, {event.compute.key});
   return touching<model::Compute>(event.compute.key);
 }
 
@@ -69,7 +80,7 @@ Touched on(State& state, const ComputeDeleteRequested& event) {
 
 Touched on(State& state, const ComputeGone& event) {
   if (state.computes.erase(event.compute) == 0) return {};
-  recount_demand(state, target_of(event.compute));
+  recount_demand(state, {event.compute});
   return touching<model::Compute>(event.compute);
 }
 
@@ -102,7 +113,7 @@ Touched on(State& state, const NodeStartFailed& event) {
     changed.start_failures += 1;
     changed.start_error = event.error;
   });
-  model::Compute* compute = find_compute(state, node->target);
+  model::Compute* compute = find(state, node->target.compute);
   if (compute != nullptr && compute->start_error != event.error) {
     compute->start_error = event.error;
     touched.of<model::Compute>().insert(compute->key);
@@ -119,8 +130,8 @@ Touched on(State& state, const NodeJoined& event) {
     const bool is_going =
         changed.status == NodeStatus::Leaving || changed.status == NodeStatus::Preempted;
     if (!is_going) changed.status = NodeStatus::Ready;
-    // A cluster's node is one job's alone, whatever its agent would take.
-    changed.slots = changed.target == kLocalTarget ? event.slots : 1;
+    changed.slots =
+        shares_nodes(state, changed) ? event.slots : 1;  // Whatever its agent would take.
     changed.ahead = 0;
     changed.work_root = event.work_root;
     changed.address = event.address;
@@ -132,7 +143,7 @@ Touched on(State& state, const NodeJoined& event) {
     changed.lease_until_since_boot.reset();
     changed.lease_boot.clear();
   });
-  model::Compute* compute = find_compute(state, node->target);
+  model::Compute* compute = find(state, node->target.compute);
   if (compute != nullptr && !compute->start_error.empty()) {
     compute->start_error.clear();
     touched.of<model::Compute>().insert(compute->key);
@@ -146,8 +157,9 @@ Touched on(State& state, const NodeJoined& event) {
 
 Touched on(State& state, const NodeWorksAhead& event) {
   model::Node* node = find(state, event.node);
+  if (node == nullptr || node->ahead == event.attempts) return {};
   // Who waits for a cluster is better off on another node of it.
-  if (node == nullptr || node->target != kLocalTarget || node->ahead == event.attempts) return {};
+  if (!shares_nodes(state, *node)) return {};
   return change_node(state, *node, [&](model::Node& changed) { changed.ahead = event.attempts; });
 }
 
@@ -223,8 +235,8 @@ Touched on(State& state, const NodeGone& event) {
   unindex(state, node);
   state.nodes.erase(event.node);
   const model::Compute* compute = compute_of(state, node.target);
-  if (compute != nullptr && node.joined_at) {
-    touched.usage.push_back(usage_of(*compute, node, event.at));
+  if (const model::Cluster* cluster = cluster_in(compute); cluster && node.joined_at) {
+    touched.usage.push_back(usage_of(*compute, *cluster, node, event.at));
   }
   note_allocation(state, node.target, event.at, touched);
   return touched;
@@ -235,16 +247,28 @@ model::Node* find(State& state, const model::NodeId& id) {
   return found == state.nodes.end() ? nullptr : &found->second;
 }
 
-const model::Compute* compute_of(const State& state, const std::string& target) {
-  const std::size_t slash = target.find('/');
-  if (slash == std::string::npos) return nullptr;
-  const auto found =
-      state.computes.find({model::WorkspaceId{target.substr(0, slash)}, target.substr(slash + 1)});
+const model::Compute* compute_of(const State& state, const model::TargetId& target) {
+  if (target.compute == state.settings.local.key) return &state.settings.local;
+  const auto found = state.computes.find(target.compute);
   return found == state.computes.end() ? nullptr : &found->second;
 }
 
-const model::VmSize* size_of(const State& state, const model::Compute& compute) {
-  return model::find_size(state.settings.sizes, compute.size);
+bool is_machine(const State& state, const model::NodeId& node) {
+  const auto bears_its_name = [&](const model::Compute& compute) {
+    const auto* attached = std::get_if<model::Attached>(&compute.kind);
+    return attached != nullptr && attached->machine == node.text;
+  };
+  return bears_its_name(state.settings.local) ||
+         std::ranges::any_of(state.computes,
+                             [&](const auto& entry) { return bears_its_name(entry.second); });
+}
+
+const model::Cluster* cluster_of(const State& state, const model::TargetId& target) {
+  return cluster_in(compute_of(state, target));
+}
+
+const model::VmSize* size_of(const State& state, const model::Cluster& cluster) {
+  return model::find_size(state.settings.sizes, cluster.size);
 }
 
 }  // namespace berth::core

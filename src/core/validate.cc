@@ -179,9 +179,10 @@ std::string names_of(std::span<const ComputeChoice> choices) {
 Status check_instances(int instances, const ComputeChoice& choice) {
   if (instances < 1) return wrong("resources.instance_count", "instance_count is at least 1");
   if (instances <= choice.max_nodes) return Done{};
-  if (choice.name == kLocalTarget) {
-    return wrong("resources.instance_count",
-                 fmt::format("'local' is one machine; instance_count cannot be {}", instances));
+  if (choice.is_one_machine) {
+    return wrong(
+        "resources.instance_count",
+        fmt::format("'{}' is one machine; instance_count cannot be {}", choice.name, instances));
   }
   return wrong("resources.instance_count",
                fmt::format("instance_count is {}, but cluster '{}' has at most {} nodes "
@@ -191,7 +192,7 @@ Status check_instances(int instances, const ComputeChoice& choice) {
 
 Status check_compute(const model::JobSpec& spec, std::span<const ComputeChoice> choices) {
   const bool is_default = spec.compute.empty() || spec.compute == "serverless";
-  const std::string name = is_default ? kLocalTarget : spec.compute;
+  const std::string name = is_default ? model::kLocalCompute : spec.compute;
   const auto choice = std::ranges::find_if(
       choices, [&](const ComputeChoice& each) { return equals_ignoring_case(each.name, name); });
   if (choice == choices.end()) {

@@ -9,7 +9,8 @@ namespace {
 using model::DataMode;
 using model::DataType;
 
-const std::vector<ComputeChoice> kTargets = {{.name = "local"}, {.name = "Pool", .max_nodes = 3}};
+const std::vector<ComputeChoice> kTargets = {{.name = "local", .is_one_machine = true},
+                                             {.name = "Pool", .max_nodes = 3}};
 
 model::JobSpec valid_spec() {
   return {.work = model::CommandWork{.command = "echo ${{inputs.n}} > ${{outputs.out}}/x"},

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/id.h"
+#include "model/target_id.h"
 
 namespace berth::model {
 
@@ -28,8 +29,8 @@ BOOST_DESCRIBE_ENUM(NodeStatus, Requested, Preparing, Ready, Detached, Leaving, 
 /// One machine-like slot of a target, with one `berth node` agent on it.
 struct Node {
   NodeId id{};
-  std::int64_t sequence = 0;     ///< Over the whole server; never used again.
-  std::string target = "local";  ///< core::target_of() of the jobs it takes.
+  std::int64_t sequence = 0;  ///< Over the whole server; never used again.
+  TargetId target{};          ///< core::target_of() of the jobs it takes.
   std::string site = "local";
   NodeStatus status = NodeStatus::Requested;
   int slots = 1;  ///< How many jobs it takes at once; a cluster's node takes one.
@@ -46,7 +47,7 @@ struct Node {
   std::string note{};  ///< What its site says of it: why it is not there yet.
   WallTime requested_at{};
   std::optional<WallTime> joined_at{};    ///< For the first time.
-  std::optional<WallTime> ends_at{};      ///< When its site takes it back (Slurm's time limit).
+  std::optional<WallTime> ends_at{};      ///< When its site takes it back.
   std::optional<WallTime> lease_until{};  ///< A lease that outlasts this server's good-bye.
   /// The same by a clock that does not jump, which counts only as long as this machine is not
   /// started anew: since_boot() then, and which start that was.

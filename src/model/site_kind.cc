@@ -10,15 +10,19 @@
 namespace berth::model {
 namespace {
 
+using TimeLimit = std::optional<std::chrono::seconds>;
+
 constexpr std::array<SiteKind, 2> kKinds = {{
     {.kind = ProviderKind::Local,
      .name = "local",
      .traits = {.shares_machine = true, .has_lease = false, .numbers_devices = true},
-     .has_settings = [](const Site&) { return false; }},
+     .has_settings = [](const Site&) { return false; },
+     .time_limit = [](const Site&) { return TimeLimit(); }},
     {.kind = ProviderKind::Slurm,
      .name = "slurm",
      .traits = {.look_every = std::chrono::seconds(2)},
-     .has_settings = [](const Site& site) { return !(site.slurm == SlurmSettings{}); }},
+     .has_settings = [](const Site& site) { return !(site.slurm == SlurmSettings{}); },
+     .time_limit = [](const Site& site) { return TimeLimit(site.slurm.time_limit); }},
 }};
 
 }  // namespace

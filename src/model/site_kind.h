@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,11 +34,16 @@ struct SiteKind {
   SiteTraits traits;
   /// Does the site have any settings that only this kind knows?
   bool (*has_settings)(const Site& site);
+  /// For how long it gives a node; none: it does not say, or there is no limit.
+  std::optional<std::chrono::seconds> (*time_limit)(const Site& site);
 };
 
 std::span<const SiteKind> site_kinds();
 const SiteKind& site_kind(ProviderKind kind);
 inline const SiteTraits& traits_of(const Site& site) { return site_kind(site.provider).traits; }
+inline std::optional<std::chrono::seconds> time_limit_of(const Site& site) {
+  return site_kind(site.provider).time_limit(site);
+}
 /// "local and slurm": for messages.
 std::string names_of_site_kinds();
 

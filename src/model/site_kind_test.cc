@@ -22,6 +22,14 @@ TEST(SiteKinds, SettingsBelongToOneKind) {
   }
 }
 
+TEST(SiteKinds, SayForHowLongTheyGiveANode) {
+  const Site slurm{.provider = ProviderKind::Slurm,
+                   .slurm = {.time_limit = std::chrono::minutes(5)}};
+  EXPECT_EQ(time_limit_of(slurm), std::chrono::seconds(300));
+  EXPECT_FALSE(time_limit_of(Site{.provider = ProviderKind::Slurm}));
+  EXPECT_FALSE(time_limit_of(Site{}));
+}
+
 TEST(SiteKinds, AreNamedInMessages) { EXPECT_EQ(names_of_site_kinds(), "local and slurm"); }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <memory>
 
@@ -15,32 +14,22 @@
 #include "base/text.h"
 #include "io/address.h"
 #include "io/files/file.h"
-#include "io/process/command.h"
 #include "io/process/process.h"
 #include "io/process/signals.h"
 #include "node/agent.h"
 #include "node/files/attempt_files.h"
-#include "target/slurm/pilot.h"
+#include "target/surroundings.h"
 
 namespace berth::node {
 namespace {
 
-using Environment = std::map<std::string, std::string>;
+using target::Environment;
 
 constexpr std::string_view kPrefix = "berth-node-";
-constexpr Duration kSqueuePatience = std::chrono::seconds(10);
 
 std::string variable(const Environment& environment, const std::string& name) {
   const auto found = environment.find(name);
   return found == environment.end() ? "" : found->second;
-}
-
-std::optional<WallTime> from_epoch(std::string_view text) {
-  std::int64_t seconds = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stopped, failed] = std::from_chars(text.data(), end, seconds);
-  if (failed != std::errc() || stopped != end || seconds <= 0) return std::nullopt;
-  return WallTime(std::chrono::seconds(seconds));
 }
 
 /// A directory that only this user can enter, and that goes with this object.
@@ -103,20 +92,6 @@ std::string address_towards(const io::ServerAddress& server) {
 
 }  // namespace
 
-std::optional<WallTime> slurm_end_time(const Environment& environment) {
-  if (const auto told = from_epoch(variable(environment, "SLURM_JOB_END_TIME"))) return told;
-  const std::string job = variable(environment, "SLURM_JOB_ID");
-  if (job.empty()) return std::nullopt;
-  Environment asked = environment;
-  asked["SLURM_TIME_FORMAT"] = "%s";
-  const auto answer =
-      io::run_command({.command = {"squeue", "--noheader", "--format=%e", "--jobs=" + job},
-                       .environment = std::move(asked),
-                       .time_limit = kSqueuePatience});
-  if (!answer || answer->exit_code != 0) return std::nullopt;
-  return from_epoch(trim(answer->out));
-}
-
 void remove_abandoned(const std::string& base, WallTime now) {
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(base.c_str()), ::closedir);
   const auto root = io::Root::open(base);
@@ -143,20 +118,19 @@ Status run_remote_node(const RemoteArguments& arguments) {
   remove_abandoned(base, SystemClock().now().wall);
   const OwnDirectory directory = TRY(OwnDirectory::make(base));
   TRY(replace_file(directory / "ca.pem", authority));
+  const target::Surroundings surroundings = target::surroundings_of(environment);
   AgentOptions options{.id = arguments.id,
                        .work_root = directory / "work",
                        .slots = arguments.slots,
                        .address = address_towards(server),
-                       .ends_at = slurm_end_time(environment)};
+                       .ends_at = surroundings.ends_at};
   options.remote = RemoteServer{.address = server,
                                 .token = std::string(trim(token)),
                                 .authority = authority,
                                 .authority_file = directory / "ca.pem"};
   TRY(run_agent(options));
-  // In good order: nobody will want to know what the pilot said.
-  const std::string job = variable(environment, "SLURM_JOB_ID");
-  const std::string user = variable(environment, "SLURM_JOB_USER");
-  if (!job.empty()) ::unlink(target::slurm::pilot_log(user, job).c_str());
+  // In good order: nobody will want to know what was said at the start.
+  if (!surroundings.left_behind.empty()) ::unlink(surroundings.left_behind.c_str());
   return Done{};
 }
 

@@ -2,8 +2,6 @@
 // `berth node --server …`: an agent on a machine that shares nothing with the server but a network.
 #pragma once
 
-#include <map>
-#include <optional>
 #include <string>
 
 #include "base/clock.h"
@@ -23,10 +21,6 @@ struct RemoteArguments {
 
 /// Runs an agent in a directory of its own, which is removed when it ends.
 Status run_remote_node(const RemoteArguments& arguments);
-
-/// When the Slurm job that this process is part of will be ended, by what Slurm says in the
-/// environment or else by squeue. Blocks. None: it does not say, or there is no job.
-std::optional<WallTime> slurm_end_time(const std::map<std::string, std::string>& environment);
 
 /// Removes what agents that were killed left there, when nobody has used it for an hour.
 void remove_abandoned(const std::string& base, WallTime now);

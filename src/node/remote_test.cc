@@ -6,8 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdlib>
-
 #include "io/files/file.h"
 #include "io/files/temporary_directory.h"
 #include "node/files/attempt_files.h"
@@ -16,29 +14,6 @@ namespace berth::node {
 namespace {
 
 using namespace std::chrono_literals;
-
-TEST(SlurmEndTime, IsWhatTheEnvironmentSays) {
-  EXPECT_EQ(slurm_end_time({{"SLURM_JOB_END_TIME", "1800000000"}}), WallTime(1'800'000'000s));
-  EXPECT_FALSE(slurm_end_time({}));
-}
-
-TEST(SlurmEndTime, OtherwiseSqueueIsAsked) {
-  const io::TemporaryDirectory directory;
-  ASSERT_TRUE(io::write_file(directory / "squeue",
-                             "#!/bin/sh\n[ \"$3 $SLURM_TIME_FORMAT\" = '--jobs=17 %s' ] && echo "
-                             "1800000001\n",
-                             0700));
-  const std::string path = std::getenv("PATH");
-  ::setenv("PATH", (directory.path() + ":" + path).c_str(), 1);
-
-  const auto told = slurm_end_time({{"SLURM_JOB_ID", "17"}, {"PATH", path}});
-  ASSERT_TRUE(io::write_file(directory / "squeue", "#!/bin/sh\necho N/A\n", 0700));
-  const auto untold = slurm_end_time({{"SLURM_JOB_ID", "17"}, {"PATH", path}});
-
-  ::setenv("PATH", path.c_str(), 1);
-  EXPECT_EQ(told, WallTime(1'800'000'001s));
-  EXPECT_FALSE(untold);
-}
 
 TEST(Abandoned, OnlyWhatNobodyUsesAndIsOldIsRemoved) {
   const io::TemporaryDirectory directory;

@@ -74,7 +74,7 @@ TEST_F(DoorTest, GuessesAreSlowedDownAndTheVictimIsNot) {
 
 TEST_F(DoorTest, AChangeAndItsLineAreOneBatch) {
   store::FakeStore fake;
-  ControlPlane counted{fake, effects, clock, {.settings = {.local_slots = 2}}};
+  ControlPlane counted{fake, effects, clock, {.settings = {.local = model::local_compute(2)}}};
   ASSERT_TRUE(counted.start());
   fake.complete();
   Services on_fake{counted.ledger,

@@ -158,7 +158,10 @@ class RouteTest : public testing::Test {
   std::unique_ptr<store::Store> rows = *store::Store::open(home.path(), loop, objects);
   NoEffects effects;
   ControlPlane plane{
-      *rows, effects, clock, {.settings = {.local_slots = 2, .sizes = model::built_in_sizes()}}};
+      *rows,
+      effects,
+      clock,
+      {.settings = {.local = model::local_compute(2), .sizes = model::built_in_sizes()}}};
   LogStore logs{home / "live", objects, disk};
   Signer signer{"key"};
   ServerFacts facts{.home = home.path(), .port = 8470};

@@ -59,7 +59,7 @@ int slots_of(const ServerOptions& options) {
 }
 
 core::Settings settings_of(const ServerOptions& options) {
-  return {.local_slots = slots_of(options),
+  return {.local = model::local_compute(slots_of(options)),
           .machine_cores = io::machine_cores(),
           .machine_memory_mib = static_cast<std::int64_t>(io::machine_memory_mib()),
           .max_requeues = options.max_requeues};
@@ -303,10 +303,7 @@ Result<std::string> Server::open_job_users() {
 }
 
 Status Server::listen() {
-  facts_ = {.home = options_.home,
-            .port = options_.port,
-            .local_slots = slots_of(options_),
-            .host_names = reach_.names};
+  facts_ = {.home = options_.home, .port = options_.port, .host_names = reach_.names};
   storage_ = std::make_unique<StorageKeeper>(SweepParts{.store = *store_,
                                                         .ledger = plane_->ledger,
                                                         .jobs = plane_->jobs,

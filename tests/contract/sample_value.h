@@ -28,6 +28,8 @@ void fill(T& value, int number) {
   } else if constexpr (std::is_same_v<T, boost::json::value> ||
                        std::is_same_v<T, boost::json::object>) {
     value = boost::json::object{{"number", number}};
+  } else if constexpr (record::IsText<T>) {
+    read_record_text(fmt::format("text-{}/name", number), value);
   } else if constexpr (IsOptional<T>::value) {
     fill(value.emplace(), number);
   } else if constexpr (IsId<T>::value) {
@@ -36,15 +38,16 @@ void fill(T& value, int number) {
     value = T(number);
   } else if constexpr (IsTime<T>::value) {
     value = T(typename T::duration(number));
-  } else if constexpr (IsVariant<T>::value) {
-    constexpr std::size_t kKinds = std::variant_size_v<T>;
-    boost::mp11::mp_with_index<kKinds>(static_cast<std::size_t>(number) % kKinds, [&](auto kind) {
-      fill(value.template emplace<kind>(), number);
-    });
   } else if constexpr (IsVector<T>::value) {
     fill(value.emplace_back(), number);
   } else if constexpr (IsMap<T>::value) {
     fill(value["key"], number);
+  } else if constexpr (IsVariant<T>::value) {
+    // Another number, another alternative.
+    constexpr std::size_t kCount = std::variant_size_v<T>;
+    boost::mp11::mp_with_index<kCount>(static_cast<std::size_t>(number) % kCount, [&](auto at) {
+      fill(value.template emplace<at>(), number);
+    });
   } else {
     boost::mp11::mp_for_each<Members<T>>([&](auto member) { fill(value.*member.pointer, number); });
   }

@@ -154,6 +154,21 @@ def test_sites_by_command(berth):
     check_nothing_is_there(berth)
 
 
+def test_the_servers_own_machine_is_shown_and_stays(berth):
+    shown = berth.ok("compute", "show", "-n", "local", "-o", "json").json
+    assert (shown["name"], shown["type"], shown["provisioning_state"]) == ("local", "virtualmachine", "Succeeded")
+    assert shown["slots"] >= 1 and "node_state_counts" not in shown
+    assert berth.ok("compute", "show", "-n", "local", "--query", "slots", "-o", "tsv").out == f"{shown['slots']}\n"
+
+    for refused in (berth.fails("compute", "update", "-n", "local", "--max-instances", "3"),
+                    berth.fails("compute", "delete", "-n", "local", "-y")):
+        assert "the server's own machine" in refused.err
+    assert remove(berth, "local").status == 409
+    assert berth.ok("compute", "list", "-o", "json").json == []
+    assert berth.ok("run", "--on", "local", "--", "true")
+    assert berth.ok("compute", "show", "-n", "local", "-o", "json").json == shown
+
+
 # By ARM, as the official clients do.
 
 

@@ -68,6 +68,10 @@ TEST_F(OldDatabase, OfSchema9HasAllItsEntities) {
   EXPECT_EQ(state.sites.at("lab").slurm.partition, "main");
   ASSERT_EQ(state.computes.size(), 2u);
   EXPECT_EQ(state.computes.at({ours->id, "pool"}).name, "Pool");
+  const model::Cluster* pool = cluster_in(&state.computes.at({ours->id, "pool"}));
+  ASSERT_NE(pool, nullptr);
+  EXPECT_EQ(pool->size, "Standard_DS3_v2");
+  EXPECT_EQ(pool->scale.max_nodes, 2);
   EXPECT_EQ(state.computes.at({ours->id, "far"}).site, "lab");
 
   ASSERT_EQ(state.access.users.size(), 2u);
@@ -82,7 +86,7 @@ TEST_F(OldDatabase, OfSchema9HasAllItsEntities) {
 
   ASSERT_EQ(state.nodes.size(), 2u);
   EXPECT_EQ(state.nodes.at({"local"}).status, model::NodeStatus::Detached);
-  EXPECT_EQ(state.nodes.at({"far-2"}).target, core::target_of(model::ComputeKey{ours->id, "far"}));
+  EXPECT_EQ(state.nodes.at({"far-2"}).target, model::TargetId({{ours->id, "far"}}));
   EXPECT_EQ(store->last_node_sequence().value(), 2);
 }
 

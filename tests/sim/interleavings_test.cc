@@ -108,7 +108,8 @@ class History {
     EXPECT_TRUE(plane_.start());
     workspace_ = plane_.state().workspaces.begin()->first;
     const model::ComputeKey pool{workspace_, "pool"};
-    EXPECT_TRUE(plane_.computes.put({.key = pool, .name = "pool", .size = "Standard_DS1_v2"}));
+    EXPECT_TRUE(plane_.computes.put(
+        {.key = pool, .name = "pool", .kind = model::Cluster{.size = "Standard_DS1_v2"}}));
     model::Job job{.key = {workspace_, "a"}};
     command_of(job.spec).command = "true";
     job.spec.compute = kind.compute;

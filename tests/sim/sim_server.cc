@@ -25,7 +25,7 @@ std::string make_directory() {
 }
 
 server::PlaneOptions plane_options(Stage& stage) {
-  return {.settings = {.local_slots = 2,
+  return {.settings = {.local = model::local_compute(2),
                        .machine_cores = 4,
                        .machine_memory_mib = 16 * 1024,
                        .max_requeues = 100,

@@ -54,9 +54,10 @@ void Users::put_cluster(const std::string& name, int least, int most) {
         {.key = {plane()->state().workspaces.begin()->first, name},
          .name = name,
          .location = cluster.site,
-         .size = "Standard_DS1_v2",
-         .tier = cluster.tier,
-         .scale = {.min_nodes = least, .max_nodes = most, .idle_before_scale_down = 4s}});
+         .kind = model::Cluster{
+             .size = "Standard_DS1_v2",
+             .tier = cluster.tier,
+             .scale = {.min_nodes = least, .max_nodes = most, .idle_before_scale_down = 4s}}});
   }
 }
 
@@ -229,7 +230,8 @@ void Users::calm_down() {
   const auto settle = [this](const auto& again) -> void {
     if (plane() == nullptr) return try_again([again] { again(again); });
     for (const auto& [key, compute] : plane()->state().computes) {
-      if (!compute.is_deleting) put_cluster(key.name, 0, std::max(2, compute.scale.max_nodes));
+      if (compute.is_deleting) continue;
+      put_cluster(key.name, 0, std::max(2, cluster_in(&compute)->scale.max_nodes));
     }
     plane()->ledger.when_durable([this, again](const Status& durable) {
       if (!durable) try_again([again] { again(again); });

@@ -130,6 +130,7 @@ std::span<const Column> compute_summary() {
   static constexpr Column kSummary[] = {{"Name", "name"},
                                         {"Type", "type"},
                                         {"Size", "size"},
+                                        {"Slots", "slots"},
                                         {"Tier", "tier"},
                                         {"Location", "location"},
                                         {"Least nodes", "min_instances"},

@@ -265,7 +265,7 @@ void happened(Turn& turn, LeaseWritten&& event) {
 
 /// On the server's own machine only the agent goes: supervisors and jobs wait for the next one. A
 /// site that takes its machine back takes all of it: the jobs are told, and have until it loses
-/// patience (Slurm's KillWait) to end and to be delivered.
+/// patience to end and to be delivered.
 void happened(Turn& turn, ToldToEnd&&) {
   constexpr const char* kReason = "told to by a signal";
   if (!turn.state.settings.is_remote) return end(turn, kReason);

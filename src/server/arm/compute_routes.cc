@@ -117,13 +117,15 @@ Result<io::Reply> record(Call& call, Compute draft) {
 Result<io::Reply> put(Call& call) {
   const std::string& name = call.parameter("computeName");
   const Compute* found = core::find_compute(call.services.ledger.state(), call.workspace->id, name);
+  const bool is_change = found != nullptr && !model::is_built_in(*found);
   const Compute base =
-      found != nullptr ? *found : Compute{.name = name, .location = call.workspace->location};
+      is_change ? *found : Compute{.name = name, .location = call.workspace->location};
   return record(call, TRY(arm::compute_from_json(TRY(json_body(call)), base)));
 }
 
 Result<io::Reply> patch(Call& call) {
   const Compute& base = *TRY(existing(call));
+  TRY(core::check_may_change(base));
   return record(call, TRY(arm::compute_from_json(TRY(json_body(call)), base, true)));
 }
 
@@ -153,6 +155,11 @@ Result<io::Reply> remove(Call& call) {
 
 Result<io::Reply> list_nodes(Call& call) {
   const Compute& compute = *TRY(existing(call));
+  if (cluster_in(&compute) == nullptr) {
+    return fail(
+        Code::InvalidArgument,
+        fmt::format("only clusters have lists of nodes; '{}' is one machine", compute.name));
+  }
   const auto skip = static_cast<std::size_t>(TRY(continuation(call)));
   const model::ClusterView view = core::view_of(call.services.ledger.state(), compute);
   const std::size_t end = std::min(view.nodes.size(), skip + kLargestPage);
@@ -169,15 +176,18 @@ Result<io::Reply> list_nodes(Call& call) {
 
 Result<io::Reply> refuse_power(Call& call) {
   const Compute& compute = *TRY(existing(call));
+  const std::string why =
+      cluster_in(&compute) != nullptr
+          ? fmt::format("the cluster '{}' grows and shrinks with its work", compute.name)
+          : fmt::format("'{}' is there as long as its machine", compute.name);
   return fail(Code::InvalidArgument,
-              fmt::format("only compute instances are started, stopped and restarted; the cluster "
-                          "'{}' grows and shrinks with its work",
-                          compute.name));
+              "only compute instances are started, stopped and restarted; " + why);
 }
 
 Result<io::Reply> refuse_keys(Call& call) {
   const Compute& compute = *TRY(existing(call));
-  return fail(Code::InvalidArgument, fmt::format("the cluster '{}' has no keys", compute.name));
+  const std::string_view kind = cluster_in(&compute) != nullptr ? "cluster" : "compute";
+  return fail(Code::InvalidArgument, fmt::format("the {} '{}' has no keys", kind, compute.name));
 }
 
 constexpr Permission allow(const char* action) { return {Permission::Kind::Action, action}; }

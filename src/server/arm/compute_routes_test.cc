@@ -72,6 +72,28 @@ TEST_F(ComputeTest, ListsComeInPages) {
   EXPECT_EQ(second.at("/nextLink"), "");
 }
 
+TEST_F(ComputeTest, TheServersOwnMachineIsThereAndStays) {
+  const Answer shown = get("W/computes/Local");
+  ASSERT_EQ(shown.status, 200) << shown.body;
+  EXPECT_EQ(shown.at("/name"), "local");
+  EXPECT_EQ(shown.at("/properties/computeType"), "VirtualMachine");
+  EXPECT_EQ(shown.at("/properties/provisioningState"), "Succeeded");
+  EXPECT_NE(shown.body.find(R"("slots":2)"), std::string::npos) << shown.body;
+  EXPECT_EQ(get("W/computes").body, R"({"value":[]})");
+
+  for (const Answer& refused :
+       {patch("local", R"({"properties":{"properties":{"scaleSettings":{"maxNodeCount":3}}}})"),
+        remove("local", "Delete")}) {
+    EXPECT_EQ(refused.status, 409);
+    EXPECT_NE(refused.body.find("the server's own machine"), std::string::npos) << refused.body;
+  }
+  for (const char* action : {"start", "stop", "restart", "listKeys", "listNodes"}) {
+    EXPECT_EQ(post(std::string("W/computes/local/") + action).status, 400) << action;
+  }
+  EXPECT_EQ(make("local").status, 400);
+  EXPECT_EQ(get("W/computes/local").body, shown.body);
+}
+
 TEST_F(ComputeTest, WhatIsWrongIsRefusedAndLeavesNothing) {
   EXPECT_EQ(make("ab").status, 400);
   EXPECT_EQ(make("local").status, 400);

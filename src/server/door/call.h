@@ -36,7 +36,6 @@ struct Grant;
 struct ServerFacts {
   std::string home{};
   std::uint16_t port = 0;
-  int local_slots = 1;
   /// Names beside localhost, 127.0.0.1 and [::1] under which the listener is reached.
   std::vector<std::string> host_names{};
 };

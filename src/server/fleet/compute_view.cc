@@ -14,15 +14,6 @@ using core::State;
 using model::Compute;
 using model::Node;
 
-/// The cluster a node belongs to: its target is "<workspace>/<name>". nullptr: it is of 'local'.
-const Compute* compute_of(const State& state, const Node& node) {
-  const std::size_t slash = node.target.find('/');
-  if (slash == std::string::npos) return nullptr;
-  const auto found =
-      state.computes.find({{node.target.substr(0, slash)}, node.target.substr(slash + 1)});
-  return found == state.computes.end() ? nullptr : &found->second;
-}
-
 /// Cores that nodes of a site have now.
 struct Cores {
   std::int64_t dedicated = 0;
@@ -35,11 +26,11 @@ Cores cores_of(const State& state, const std::string& site) {
   Cores cores;
   for (const auto& [key, size] : state.settings.sizes) cores.by_family.try_emplace(size.family);
   for (const auto& [id, node] : state.nodes) {
-    const Compute* compute = compute_of(state, node);
-    if (node.site != site || compute == nullptr) continue;
+    const model::Cluster* cluster = core::cluster_of(state, node.target);
+    if (node.site != site || cluster == nullptr) continue;
     ++cores.nodes;
-    (compute->tier == model::Tier::Dedicated ? cores.dedicated : cores.low_priority) += node.cores;
-    const model::VmSize* size = model::find_size(state.settings.sizes, compute->size);
+    (cluster->tier == model::Tier::Dedicated ? cores.dedicated : cores.low_priority) += node.cores;
+    const model::VmSize* size = core::size_of(state, *cluster);
     if (size != nullptr) cores.by_family[size->family] += node.cores;
   }
   return cores;
@@ -81,13 +72,13 @@ std::vector<arm::UsageRecord> usages_of(const State& state, const std::string& s
 }
 
 json::object node_json(const State& state, const Node& node) {
-  const Compute* compute = compute_of(state, node);
+  const Compute* compute = core::compute_of(state, node.target);
   const auto jobs = core::jobs_on(state, node.id);
   json::object shown = {
       {"name", node.id.text},
       {"state", model::word_of(core::state_of(state, node))},
       {"status", boost::describe::enum_to_string(node.status, "?")},
-      {"compute", compute == nullptr ? node.target : compute->name},
+      {"compute", compute == nullptr ? node.target.compute.name : compute->name},
       {"site", node.site},
       {"job", jobs.empty() ? json::value(nullptr) : json::value(jobs.front()->key.name)},
       {"jobs", jobs.size()},
@@ -98,12 +89,12 @@ json::object node_json(const State& state, const Node& node) {
       {"gpus", json::value_from(node.gpus)},
       {"address", node.address},
   };
-  if (compute != nullptr) {
-    shown["size"] = compute->size;
-    shown["tier"] = arm::to_yaml(compute->tier);
-    const auto workspace = state.workspaces.find(compute->key.workspace);
-    if (workspace != state.workspaces.end()) shown["workspace"] = workspace->second.name;
+  if (const model::Cluster* cluster = cluster_in(compute)) {
+    shown["size"] = cluster->size;
+    shown["tier"] = arm::to_yaml(cluster->tier);
   }
+  const auto workspace = state.workspaces.find(node.target.compute.workspace);
+  if (workspace != state.workspaces.end()) shown["workspace"] = workspace->second.name;
   if (!node.start_error.empty()) shown["error"] = node.start_error;
   return shown;
 }

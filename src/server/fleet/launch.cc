@@ -9,7 +9,8 @@
 #include "base/text.h"
 #include "core/docker_limits.h"
 #include "core/expression.h"
-#include "model/site.h"
+#include "model/compute_kind.h"
+#include "model/site_kind.h"
 #include "server/keys/secrets.h"
 
 namespace berth::server {
@@ -262,10 +263,14 @@ class LaunchBuilder {
     return Done{};
   }
 
-  /// The nodes of a local cluster share a machine: each sees the devices that are its own, and one
-  /// without any sees none. Elsewhere the machine, or the engine it came from, has its own way.
+  /// Where we number the devices of a machine that several nodes share, each sees those that are
+  /// its own, and one without any sees none. Elsewhere the machine, or the engine it came from, has
+  /// its own way.
   void assign_gpus(std::map<std::string, std::string>& variables) const {
-    if (node_.site != model::kLocalSite || node_.target == "local") return;
+    const core::State& state = context_.catalogue.state;
+    const auto site = state.sites.find(node_.site);
+    if (site == state.sites.end() || !model::traits_of(site->second).numbers_devices) return;
+    if (!model::traits_of(core::compute_of(state, node_.target)).takes_room) return;
     variables["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(node_.gpus, ","));
   }
 

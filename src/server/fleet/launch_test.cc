@@ -290,9 +290,11 @@ TEST_F(LaunchTest, ANodesSizeIsTheJobsLimit) {
 }
 
 TEST_F(LaunchTest, ANodeOfALocalClusterSeesItsOwnGpusOnly) {
+  ASSERT_TRUE(plane.start());
+  ASSERT_TRUE(plane.computes.put_site({.name = "lab", .provider = model::ProviderKind::Slurm}));
   EXPECT_FALSE(make()->environment.contains("CUDA_VISIBLE_DEVICES")) << "the whole machine";
 
-  node.target = "ws-1/pool";
+  node.target = {{{"ws-1"}, "pool"}};
   EXPECT_EQ(make()->environment.at("CUDA_VISIBLE_DEVICES"), "");
   node.gpus = {1, 3};
   EXPECT_EQ(make()->environment.at("CUDA_VISIBLE_DEVICES"), "1,3");

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "core/workspace_rules.h"
+#include "model/compute_kind.h"
 #include "server/assets/log_blob.h"
 #include "server/fleet/launch.h"
 #include "server/plane/attempt.h"
@@ -386,7 +387,9 @@ void NodeHub::say_good_bye(std::function<void()> heard) {
     if (channel == channels_.end()) continue;
     if (keeper_.has_lease(node) && channel->second.has_joined) leased.insert(id);
     const bool is_idle = !plane_->state().held.contains(id);
-    if (node.target == core::kLocalTarget && is_idle) send(id, wire::node::Leave{"idle"});
+    const model::Compute* compute = core::compute_of(plane_->state(), node.target);
+    const bool goes_with_us = model::traits_of(compute).is_one_machine && is_idle;
+    if (goes_with_us) send(id, wire::node::Leave{"idle"});
   }
   good_bye_ = GoodBye{.heard = std::move(heard)};
   if (leased.empty()) return end_good_bye();

@@ -305,10 +305,10 @@ void NodeKeeper::end_strays(const std::string& name,
   const auto entry = parts_.providers.of(site->second);
   if (!entry) return;
   for (const target::ObservedNode& node : seen) {
-    const bool is_known = ledger_->state().nodes.contains(node.id);
-    if (is_known || node.id.text == core::kLocalTarget || !retiring_.insert(node.id).second) {
-      continue;
-    }
+    const core::State& state = ledger_->state();
+    // The node of a machine bears the same name every time: the next may be asked for already.
+    const bool is_ours = state.nodes.contains(node.id) || core::is_machine(state, node.id);
+    if (is_ours || !retiring_.insert(node.id).second) continue;
     log::info("node '{}' of site '{}' is nobody's any more, and is ended", node.id.text, name);
     entry->thread.run(
         [this, id = node.id, provider = entry->provider]() -> io::Offload::Continuation {

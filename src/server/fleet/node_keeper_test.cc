@@ -42,11 +42,11 @@ class NodeKeeperTest : public testing::Test {
     EXPECT_TRUE(plane.start());
     EXPECT_TRUE(plane.computes.put_site({.name = "far", .provider = model::ProviderKind::Slurm}));
     workspace = plane.state().workspaces.begin()->first;
-    EXPECT_TRUE(plane.computes.put({.key = {workspace, "pool"},
-                                    .name = "pool",
-                                    .location = "far",
-                                    .size = "Standard_DS3_v2",
-                                    .scale = {.max_nodes = 1}}));
+    EXPECT_TRUE(plane.computes.put(
+        {.key = {workspace, "pool"},
+         .name = "pool",
+         .location = "far",
+         .kind = model::Cluster{.size = "Standard_DS3_v2", .scale = {.max_nodes = 1}}}));
     store.complete();
   }
 

@@ -53,10 +53,9 @@ Result<io::Reply> remove_site(Call& call) {
 constexpr const char* kSeeNodes = "Berth/nodes/read";
 constexpr const char* kTakeNodes = "Berth/nodes/preempt/action";
 
-/// Nodes of a cluster belong to its workspace, this machine's own to nobody's.
+/// Nodes belong to the workspace of their compute, this machine's own to nobody's.
 bool may(const Call& call, const char* action, const model::Node& node) {
-  const model::Compute* compute = core::compute_of(call.services.ledger.state(), node.target);
-  return call.may(action, compute == nullptr ? model::WorkspaceId() : compute->key.workspace);
+  return call.may(action, node.target.compute.workspace);
 }
 
 Result<io::Reply> list_nodes(Call& call) {

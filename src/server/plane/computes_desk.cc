@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "core/compute_rules.h"
+#include "model/compute_kind.h"
 #include "server/plane/jobs_desk.h"
 #include "server/plane/site_kinds.h"
 
@@ -28,7 +29,7 @@ const Site* find_site(const State& state, std::string_view name) {
 /// Jobs of a cluster that are not over.
 std::vector<JobKey> work_of(const State& state, const ComputeKey& compute) {
   std::vector<JobKey> work;
-  const std::string target = core::target_of(compute);
+  const model::TargetId target{compute};
   for (const auto& [key, job] : state.jobs) {
     if (!model::is_terminal(job.status) && core::target_of(job) == target) work.push_back(key);
   }
@@ -74,12 +75,16 @@ Status ComputesDesk::remove_site(const std::string& name) {
 Result<ComputesDesk::PutCompute> ComputesDesk::put(Compute draft) {
   const model::WorkspaceId workspace = draft.key.workspace;
   const Compute* existing = core::find_compute(state_, workspace, draft.name);
+  if (existing != nullptr && model::is_built_in(*existing)) existing = nullptr;  // A name of ours.
   const bool is_new = existing == nullptr;
   core::CheckedCompute checked = TRY(core::check_compute(state_, std::move(draft), existing));
   Compute& compute = checked.compute;
   compute.key.workspace = workspace;
   compute.modified_at = parts_.clock.now().wall;
-  if (is_new) compute.created_at = compute.allocation_changed_at = compute.modified_at;
+  if (is_new) {
+    compute.created_at = compute.modified_at;
+    cluster_in(&compute)->allocation_changed_at = compute.modified_at;
+  }
   const ComputeKey key = compute.key;
   parts_.ledger.apply(core::ComputeMade{std::move(compute)});
   parts_.decider.decide();
@@ -90,19 +95,20 @@ Result<ComputesDesk::PutCompute> ComputesDesk::put(Compute draft) {
 }
 
 Status ComputesDesk::remove(const ComputeKey& key, bool cancel_jobs) {
-  const auto found = state_.computes.find(key);
-  if (found == state_.computes.end()) {
+  const Compute* compute = core::compute_of(state_, {key});
+  if (compute == nullptr) {
     return fail(Code::NotFound, fmt::format("no compute '{}' in this workspace", key.name));
   }
+  TRY(core::check_may_change(*compute));
   const std::vector<JobKey> work = work_of(state_, key);
   if (!cancel_jobs && !work.empty()) {
     const std::string others =
         work.size() == 1 ? " is" : fmt::format(" and {} more are", work.size() - 1);
     return fail(Code::Conflict, fmt::format("compute '{}' has work: job '{}'{} not over",
-                                            found->second.name, work.front().name, others));
+                                            compute->name, work.front().name, others));
   }
   // First, so that no decision on the way starts another node for a job that is about to end.
-  if (!found->second.is_deleting)
+  if (!compute->is_deleting)
     parts_.ledger.apply(core::ComputeDeleteRequested{key, parts_.clock.now().wall});
   for (const JobKey& job : work) TRY(jobs_.cancel(job));
   parts_.decider.decide();
@@ -115,7 +121,8 @@ Status ComputesDesk::preempt_node(const model::NodeId& node) {
   if (found == state_.nodes.end()) {
     return fail(Code::NotFound, fmt::format("no node '{}'", node.text));
   }
-  if (found->second.target == core::kLocalTarget) {
+  const Compute* compute = core::compute_of(state_, found->second.target);
+  if (model::traits_of(compute).is_one_machine) {
     return fail(Code::Conflict, fmt::format("node '{}' is this machine's own and cannot be taken "
                                             "away; 'berth job cancel' ends its jobs",
                                             node.text));

@@ -52,10 +52,10 @@ class ClusterPlaneTest : public testing::Test {
   ClusterPlaneTest() {
     EXPECT_TRUE(plane.start());
     workspace = plane.state().workspaces.begin()->first;
-    EXPECT_TRUE(plane.computes.put({.key = {workspace, "pool"},
-                                    .name = "pool",
-                                    .size = "Standard_DS3_v2",
-                                    .scale = {.max_nodes = 2}}));
+    EXPECT_TRUE(plane.computes.put(
+        {.key = {workspace, "pool"},
+         .name = "pool",
+         .kind = model::Cluster{.size = "Standard_DS3_v2", .scale = {.max_nodes = 2}}}));
     store.complete();
   }
   ~ClusterPlaneTest() override { core::check_invariants(plane.state()); }
@@ -263,8 +263,9 @@ TEST_F(ClusterPlaneTest, ANodeThatWasDismissedUnheardIsToldWhenItComesBack) {
 TEST_F(ClusterPlaneTest, AWorkspaceWithAClusterIsNotDeleted) {
   const auto made = plane.workspaces.put({.name = "other"});
   ASSERT_TRUE(made);
-  ASSERT_TRUE(plane.computes.put(
-      {.key = {made->id, "own"}, .name = "own", .size = "Standard_DS3_v2", .scale = {}}));
+  ASSERT_TRUE(plane.computes.put({.key = {made->id, "own"},
+                                  .name = "own",
+                                  .kind = model::Cluster{.size = "Standard_DS3_v2"}}));
   EXPECT_EQ(plane.workspaces.remove(made->id).error().code, Code::Conflict);
 }
 

@@ -85,7 +85,7 @@ TEST_F(ControlPlaneTest, ARestartKeepsWhatIsLive) {
   running("a");
 
   Recorder after;
-  ControlPlane restarted(store, after, clock, {.settings = {.local_slots = 2}});
+  ControlPlane restarted(store, after, clock, {.settings = {.local = model::local_compute(2)}});
   ASSERT_TRUE(restarted.start());
   store.complete();
   EXPECT_EQ(restarted.state().nodes.at({"local"}).status, model::NodeStatus::Detached);

@@ -114,8 +114,9 @@ void Decider::carry_out(const core::Plan& plan) {
 
 void Decider::request(Node node) {
   node.sequence = next_node_sequence_++;
-  if (const model::Compute* compute = core::compute_of(state_, node.target)) {
-    node.id = {fmt::format("{}-{}", compute->key.name, node.sequence)};
+  // The node of a machine bears the machine's name; a cluster's are numbered.
+  if (node.id.text.empty()) {
+    node.id = {fmt::format("{}-{}", node.target.compute.name, node.sequence)};
   }
   ledger_.apply(core::NodeRequested{node});
   ledger_.then([this, id = node.id] {

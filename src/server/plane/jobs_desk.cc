@@ -10,7 +10,9 @@
 #include "core/controller.h"
 #include "core/retention.h"
 #include "core/schedule.h"
+#include "model/compute_kind.h"
 #include "model/labels.h"
+#include "model/site_kind.h"
 #include "server/keys/secrets.h"
 #include "server/plane/references.h"
 
@@ -63,7 +65,7 @@ Result<JobsDesk::Submitted> JobsDesk::submit(Job draft) {
                     to_valid_utf8(draft.key.name)),
         "name");
   }
-  if (draft.spec.compute.empty()) draft.spec.compute = core::kLocalTarget;
+  if (draft.spec.compute.empty()) draft.spec.compute = model::kLocalCompute;
   const Compute* compute = core::find_compute(state_, draft.key.workspace, draft.spec.compute);
   if (compute != nullptr) draft.spec.compute = compute->name;
   TRY(check_labels(draft.key, draft.tags, draft.properties, draft.description));
@@ -123,14 +125,22 @@ Status JobsDesk::check_family(const Job& draft) const {
   return Done{};
 }
 
+static core::ComputeChoice choice_of(const core::State& state, const Compute& compute) {
+  core::ComputeChoice choice{.name = compute.name,
+                             .is_one_machine = model::traits_of(compute).is_one_machine};
+  if (const model::Cluster* cluster = cluster_in(&compute)) {
+    choice.max_nodes = cluster->scale.max_nodes;
+  }
+  const auto site = state.sites.find(compute.site);
+  if (site != state.sites.end()) choice.time_limit = model::time_limit_of(site->second);
+  return choice;
+}
+
 std::vector<core::ComputeChoice> JobsDesk::choices(const WorkspaceId& workspace) const {
-  std::vector<core::ComputeChoice> choices = {{.name = core::kLocalTarget}};
+  std::vector<core::ComputeChoice> choices = {choice_of(state_, state_.settings.local)};
   for (const auto& [key, compute] : state_.computes) {
     if (key.workspace != workspace || compute.is_deleting) continue;
-    core::ComputeChoice choice{.name = compute.name, .max_nodes = compute.scale.max_nodes};
-    const auto site = state_.sites.find(compute.site);
-    if (site != state_.sites.end()) choice.time_limit = site->second.slurm.time_limit;
-    choices.push_back(std::move(choice));
+    choices.push_back(choice_of(state_, compute));
   }
   return choices;
 }

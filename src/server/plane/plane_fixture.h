@@ -78,7 +78,10 @@ class PlaneTest : public testing::Test {
   store::FakeStore store;
   Recorder world;
   ControlPlane plane{
-      store, world, clock, {.settings = {.local_slots = 2}, .node_idle = std::chrono::seconds(60)}};
+      store,
+      world,
+      clock,
+      {.settings = {.local = model::local_compute(2)}, .node_idle = std::chrono::seconds(60)}};
   model::WorkspaceId workspace;
 };
 

@@ -127,7 +127,7 @@ Result<std::string> version_of_label(store::Store& store, const WorkspaceId& wor
                                           reference.name, reference.label));
 }
 
-std::string text_member(const boost::json::object& body, std::string_view key) {
+std::string uri_member(const boost::json::object& body, std::string_view key) {
   const boost::json::value* found = body.if_contains(key);
   return found != nullptr && found->is_string() ? std::string(found->get_string()) : std::string();
 }
@@ -147,7 +147,7 @@ Result<Place> of_asset(const Catalogue& catalogue, const WorkspaceId& workspace,
   const AssetKind kind = is_model(type) ? AssetKind::Model : AssetKind::Data;
   const model::Asset asset = TRY(find_asset(catalogue, workspace, kind, reference));
   if (kind == AssetKind::Model) TRY(check_files(catalogue.store, asset));
-  const std::string uri = text_member(asset.body, kind == AssetKind::Data ? "dataUri" : "modelUri");
+  const std::string uri = uri_member(asset.body, kind == AssetKind::Data ? "dataUri" : "modelUri");
   TRY(check_scope(catalogue, workspace, uri));
   const DataRef target = TRY(model::parse_data_ref(uri));
   if (const auto* web = std::get_if<WebAddress>(&target)) return Place(*web);
@@ -278,7 +278,7 @@ Result<BlobPlace> find_code(const Catalogue& catalogue, const WorkspaceId& works
     return fail(Code::NotFound,
                 fmt::format("no code '{}' version '{}'", reference.name, reference.version));
   }
-  BlobPlace place = TRY(blob_of_url(workspace, text_member(code->body, "codeUri")));
+  BlobPlace place = TRY(blob_of_url(workspace, uri_member(code->body, "codeUri")));
   place.path = as_folder(place.path);
   place.is_folder = true;
   return place;

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "base/text.h"
+#include "model/compute_kind.h"
 #include "wire/arm/envelope.h"
 #include "wire/arm/field.h"
 
@@ -53,18 +54,19 @@ json::value recorded(const Compute& compute, std::string_view key, const json::v
   return found == nullptr ? fallback : *found;
 }
 
-json::object inner_properties(const Compute& compute, const model::ClusterView& view) {
+json::object cluster_properties(const Compute& compute, const model::Cluster& cluster,
+                                const model::ClusterView& view) {
   json::object inner = {
       {"osType", "Linux"},
-      {"vmSize", compute.size},
-      {"vmPriority", to_arm(compute.tier)},
-      {"scaleSettings", scale_json(compute.scale)},
+      {"vmSize", cluster.size},
+      {"vmPriority", to_arm(cluster.tier)},
+      {"scaleSettings", scale_json(cluster.scale)},
       {"remoteLoginPortPublicAccess",
        recorded(compute, "remoteLoginPortPublicAccess", "NotSpecified")},
       {"enableNodePublicIp", recorded(compute, "enableNodePublicIp", true)},
       {"isolatedNetwork", recorded(compute, "isolatedNetwork", false)},
       {"allocationState", view.is_steady ? "Steady" : "Resizing"},
-      {"allocationStateTransitionTime", to_iso8601(compute.allocation_changed_at)},
+      {"allocationStateTransitionTime", to_iso8601(cluster.allocation_changed_at)},
       {"currentNodeCount", view.current_nodes},
       {"targetNodeCount", view.target_nodes},
       {"nodeStateCounts", state_counts(view)},
@@ -75,6 +77,21 @@ json::object inner_properties(const Compute& compute, const model::ClusterView& 
     if (const json::value* kept = compute.recorded.if_contains(key)) inner[key] = *kept;
   }
   return inner;
+}
+
+/// What stands below `properties.properties`. `slots` is a word of ours, which clients pass over.
+json::object inner_properties(const Compute& compute, const model::ClusterView& view) {
+  if (const model::Cluster* cluster = cluster_in(&compute)) {
+    return cluster_properties(compute, *cluster, view);
+  }
+  if (const auto* attached = std::get_if<model::Attached>(&compute.kind)) {
+    return {{"slots", attached->slots}, {"isNotebookInstanceCompute", false}};
+  }
+  return {{"vmSize", std::get<model::Instance>(compute.kind).size}};
+}
+
+json::value time_json(WallTime time) {
+  return time == WallTime() ? json::value(nullptr) : json::value(to_iso8601(time));
 }
 
 // ---- Reading -----------------------------------------------------------------------------------
@@ -173,10 +190,13 @@ Status read_recorded(const Fields& from, json::object& kept) {
 
 Status read_inner(const Fields& from, Compute& compute) {
   TRY(check_system(from));
+  const model::Cluster* before = cluster_in(&compute);
+  model::Cluster cluster = before == nullptr ? model::Cluster() : *before;
   const std::string size = TRY(from.text("vmSize"));
-  if (!size.empty()) compute.size = size;
-  TRY(read_tier(from, compute.tier));
-  if (const auto scale = TRY(from.fields("scaleSettings"))) TRY(read_scale(*scale, compute.scale));
+  if (!size.empty()) cluster.size = size;
+  TRY(read_tier(from, cluster.tier));
+  if (const auto scale = TRY(from.fields("scaleSettings"))) TRY(read_scale(*scale, cluster.scale));
+  compute.kind = std::move(cluster);
   return read_recorded(from, compute.recorded);
 }
 
@@ -219,20 +239,23 @@ json::object to_json(const Compute& compute, const model::Workspace& workspace,
   resource["tags"] = to_json(compute.tags);
   if (!compute.identity.is_null()) resource["identity"] = compute.identity;
   if (const json::value* sku = compute.recorded.if_contains("sku")) resource["sku"] = *sku;
+  const model::ComputeTraits& traits = model::traits_of(compute);
   resource["properties"] = {
-      {"computeType", "AmlCompute"},
+      {"computeType", traits.arm_type},
       {"computeLocation", compute.location},
       {"description", compute.description},
       {"provisioningState", compute.is_deleting ? "Deleting" : "Succeeded"},
       {"provisioningErrors", nullptr},
-      {"createdOn", to_iso8601(compute.created_at)},
-      {"modifiedOn", to_iso8601(compute.modified_at)},
+      {"createdOn", time_json(compute.created_at)},
+      {"modifiedOn", time_json(compute.modified_at)},
       {"resourceId", nullptr},
-      {"isAttachedCompute", false},
+      {"isAttachedCompute", std::holds_alternative<model::Attached>(compute.kind)},
       {"disableLocalAuth", recorded(compute, "disableLocalAuth", true)},
       {"properties", inner_properties(compute, view)},
   };
-  resource["systemData"] = system_data(compute.created_at, compute.modified_at, "");
+  if (compute.created_at != WallTime()) {
+    resource["systemData"] = system_data(compute.created_at, compute.modified_at, "");
+  }
   return resource;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ARM's JSON for clusters, their nodes, sizes and usages.
+// ARM's JSON for computes, their nodes, sizes and usages.
 #pragma once
 
 #include <boost/json.hpp>
@@ -19,11 +19,12 @@ namespace berth::wire::arm {
 
 namespace json = boost::json;
 
+/// `view` is of a cluster.
 json::object to_json(const model::Compute& compute, const model::Workspace& workspace,
                      const model::ClusterView& view);
 
-/// Reads a body over `base`, which is the cluster as it is, or a new one: what the body does not
-/// mention stays. Enum values ignore case; a password is never kept. Name, key and site are the
+/// Reads a body over `base`, which is the compute as it is, or a new cluster: what the body does
+/// not mention stays. Enum values ignore case; a password is never kept. Name, key and site are the
 /// caller's. A PATCH has the same shape as a PUT, and need not say its computeType.
 Result<model::Compute> compute_from_json(const json::value& body, model::Compute base,
                                          bool is_patch = false);

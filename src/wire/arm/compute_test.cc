@@ -47,9 +47,10 @@ TEST(ComputeJson, ReadsEverythingAClientMaySay) {
 
   EXPECT_EQ(compute.location, "lab");
   EXPECT_EQ(compute.tags, (std::map<std::string, std::string>{{"team", "a"}}));
-  EXPECT_EQ(compute.size, "Standard_DS2_v2");
-  EXPECT_EQ(compute.tier, Tier::LowPriority);
-  EXPECT_EQ(compute.scale, (model::ScaleSettings{1, 6, std::chrono::seconds(90)}));
+  const auto& cluster = std::get<model::Cluster>(compute.kind);
+  EXPECT_EQ(cluster.size, "Standard_DS2_v2");
+  EXPECT_EQ(cluster.tier, Tier::LowPriority);
+  EXPECT_EQ(cluster.scale, (model::ScaleSettings{1, 6, std::chrono::seconds(90)}));
   EXPECT_EQ(compute.description, "mine");
   EXPECT_EQ(compute.identity.at("type").as_string(), "SystemAssigned");
 }
@@ -82,7 +83,7 @@ TEST(ComputeJson, WhatIsOnlyRecordedComesBack) {
 TEST(ComputeJson, ShowsWhatIsThere) {
   const Compute compute{.name = "Cpu",
                         .location = "westeurope",
-                        .size = "Standard_DS3_v2",
+                        .kind = model::Cluster{.size = "Standard_DS3_v2"},
                         .created_at = WallTime(Duration(1'700'000'000'000))};
   const model::ClusterView view{.current_nodes = 3,
                                 .target_nodes = 4,
@@ -129,9 +130,9 @@ TEST(ComputeJson, WhatABodyDoesNotMentionStays) {
 
   const Compute after = read(patch, before, true);
 
-  EXPECT_EQ(after.scale, (model::ScaleSettings{1, 9, std::chrono::seconds(90)}));
-  EXPECT_EQ(after.size, before.size);
-  EXPECT_EQ(after.tier, before.tier);
+  model::Cluster expected = std::get<model::Cluster>(before.kind);
+  expected.scale = {1, 9, std::chrono::seconds(90)};
+  EXPECT_EQ(std::get<model::Cluster>(after.kind), expected);
   EXPECT_EQ(after.tags, before.tags);
   EXPECT_EQ(after.recorded, before.recorded);
   EXPECT_EQ(read(parsed(R"({"tags":{}})"), before, true).tags.size(), 0u);

@@ -35,7 +35,7 @@ bool contains(std::span<const std::string_view> names, std::string_view name) {
 }
 
 /// What we show as a pipeline because nothing else of ARM's has children.
-bool is_array(const Fields& from) {
+bool says_array(const Fields& from) {
   const json::value* properties = from.find("properties");
   return properties != nullptr && properties->is_object() &&
          properties->get_object().contains(model::kArrayProperty);
@@ -45,7 +45,7 @@ Status check_type(const Fields& from) {
   const std::string type = TRY(from.required_text("jobType"));
   for (const std::string_view known : kJobTypes) {
     if (!equals_ignoring_case(known, type)) continue;
-    if (known == "Command" || (known == "Pipeline" && is_array(from))) return Done{};
+    if (known == "Command" || (known == "Pipeline" && says_array(from))) return Done{};
     return fail(Code::NotSupported, fmt::format("{} jobs are not supported yet", to_lower(known)),
                 from.path_of("jobType"));
   }

@@ -109,12 +109,23 @@ TEST(ComputeYaml, OtherTypesAreNotSupportedYet) {
             "c.yml:2:7: computes of type 'computeinstance' are not supported yet; 'amlcompute' is");
 }
 
+TEST(ComputeView, OfAMachineSaysItsSlotsAndNothingOfNodes) {
+  const json::object view = compute_view(arm::to_json(model::local_compute(3), {.name = "w"}, {}));
+  EXPECT_EQ(view.at("name").as_string(), "local");
+  EXPECT_EQ(view.at("type").as_string(), "virtualmachine");
+  EXPECT_EQ(view.at("slots").as_int64(), 3);
+  EXPECT_EQ(view.at("provisioning_state").as_string(), "Succeeded");
+  for (const char* key : {"node_state_counts", "network_settings", "tier", "created_on"}) {
+    EXPECT_FALSE(view.contains(key)) << key;
+  }
+}
+
 TEST(ComputeView, IsAFileThatMakesTheSameCluster) {
   const model::Compute compute{.name = "cpu",
                                .location = "lab",
-                               .size = "Standard_DS2_v2",
-                               .tier = model::Tier::LowPriority,
-                               .scale = {1, 6, std::chrono::seconds(90)},
+                               .kind = model::Cluster{.size = "Standard_DS2_v2",
+                                                      .tier = model::Tier::LowPriority,
+                                                      .scale = {1, 6, std::chrono::seconds(90)}},
                                .description = "ours",
                                .tags = {{"a", "b"}}};
   const json::object view = compute_view(arm::to_json(
@@ -132,9 +143,7 @@ TEST(ComputeView, IsAFileThatMakesTheSameCluster) {
   ASSERT_TRUE(file) << file.error().message;
   const Result<model::Compute> again = arm::compute_from_json(file->body, {});
   ASSERT_TRUE(again) << again.error().message;
-  EXPECT_EQ(again->size, compute.size);
-  EXPECT_EQ(again->tier, compute.tier);
-  EXPECT_EQ(again->scale, compute.scale);
+  EXPECT_EQ(std::get<model::Cluster>(again->kind), std::get<model::Cluster>(compute.kind));
   EXPECT_EQ(again->tags, compute.tags);
   EXPECT_EQ(again->location, compute.location);
 }

@@ -40,13 +40,14 @@ struct Line {
   std::string_view key;
   std::string_view path;
 };
-constexpr std::array<Line, 13> kLines = {{
+constexpr std::array<Line, 14> kLines = {{
     {"id", "id"},
     {"name", "name"},
     {"location", "location"},
     {"created_on", "properties.createdOn"},
     {"provisioning_state", "properties.provisioningState"},
     {"size", "properties.properties.vmSize"},
+    {"slots", "properties.properties.slots"},
     {"min_instances", "properties.properties.scaleSettings.minNodeCount"},
     {"max_instances", "properties.properties.scaleSettings.maxNodeCount"},
     {"enable_node_public_ip", "properties.properties.enableNodePublicIp"},
@@ -100,22 +101,31 @@ std::string resource_group(const json::object& resource) {
   return {};
 }
 
+void put_scale(json::object& view, const json::object& resource) {
+  const auto tier = arm::tier_from(text_at(resource, "properties.properties.vmPriority"));
+  if (tier) view["tier"] = arm::to_yaml(*tier);
+  const auto idle = seconds_from_iso8601(
+      text_at(resource, "properties.properties.scaleSettings.nodeIdleTimeBeforeScaleDown"));
+  if (idle) view["idle_time_before_scale_down"] = idle->count();
+}
+
+void put_nodes(json::object& view, const json::object& resource) {
+  view["node_state_counts"] = counts_view(resource);
+  put_errors(view, look_up(resource, "properties.properties.errors"));
+  put_access(view, resource);
+}
+
 }  // namespace
 
 json::object compute_view(const json::object& resource) {
   json::object view;
   for (const auto& [key, path] : kLines) put(view, key, look_up(resource, path));
   view["type"] = to_lower(text_at(resource, "properties.computeType"));
-  const auto tier = arm::tier_from(text_at(resource, "properties.properties.vmPriority"));
-  if (tier) view["tier"] = arm::to_yaml(*tier);
-  const auto idle = seconds_from_iso8601(
-      text_at(resource, "properties.properties.scaleSettings.nodeIdleTimeBeforeScaleDown"));
-  if (idle) view["idle_time_before_scale_down"] = idle->count();
+  const bool is_cluster = view.at("type").as_string() == "amlcompute";
+  if (is_cluster) put_scale(view, resource);
   const std::string description = text_at(resource, "properties.description");
   if (!description.empty()) view["description"] = description;
-  view["node_state_counts"] = counts_view(resource);
-  put_errors(view, look_up(resource, "properties.properties.errors"));
-  put_access(view, resource);
+  if (is_cluster) put_nodes(view, resource);
   const json::value& identity = look_up(resource, "identity");
   if (identity.is_object()) view["identity"] = with_snake_keys(identity);
   const json::value& tags = look_up(resource, "tags");

@@ -4,7 +4,7 @@
 import pytest
 from azure.ai.ml import command
 from azure.ai.ml.entities import AmlCompute, ComputeInstance, KubernetesCompute
-from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
+from azure.core.exceptions import HttpResponseError, ResourceExistsError, ResourceNotFoundError
 
 from harness import WORKSPACE, eventually
 from pointing import make_client
@@ -77,6 +77,15 @@ def test_the_life_of_a_cluster(ml):
     ml.compute.begin_delete("pool").result()
     with pytest.raises(ResourceNotFoundError):
         ml.compute.get("pool")
+
+
+def test_the_servers_own_machine_is_an_attached_one(ml):
+    got = ml.compute.get("local")
+    assert (got.name, got.type, got.provisioning_state) == ("local", "virtualmachine", "Succeeded")
+    assert got.id == f"{WORKSPACE}/computes/local"
+    with pytest.raises(ResourceExistsError):
+        ml.compute.begin_delete("local").result()
+    assert "local" not in [each.name for each in ml.compute.list()]
 
 
 def test_nodes_of_a_cluster_are_listed_while_a_job_runs(ml, pointed):
