@@ -59,12 +59,12 @@ Application::Application(ApplicationParts parts)
       table_(all_routes()),
       audit_(parts_.services),
       guesses_(kGuesses),
-      deployments_({.services = parts_.services,
-                    .loop = parts_.loop,
-                    .inside = inside(),
-                    .key = parts_.sealing_key}) {
+      template_deployments_({.services = parts_.services,
+                             .loop = parts_.loop,
+                             .inside = inside(),
+                             .key = parts_.sealing_key}) {
   parts_.services.run_room = &run_room_;
-  parts_.services.deployments = &deployments_;
+  parts_.services.template_deployments = &template_deployments_;
 }
 
 Inside Application::inside() {

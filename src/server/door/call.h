@@ -21,7 +21,7 @@ namespace berth::server {
 
 class AccessDesk;
 class ComputesDesk;
-class Deployments;
+class TemplateDeployments;
 class JobsDesk;
 class Ledger;
 class LogStore;
@@ -55,9 +55,10 @@ struct Services {
   const Clock& clock;
   const ServerFacts& facts;
   LogWaiters& log_waiters;
-  RunRoom* run_room = nullptr;         ///< Set by the application: how much runs may grow.
-  Deployments* deployments = nullptr;  ///< Set by the application, which carries them out.
-  StorageKeeper* storage = nullptr;    ///< Null where nothing is ever swept: in some tests.
+  RunRoom* run_room = nullptr;  ///< Set by the application: how much runs may grow.
+  TemplateDeployments* template_deployments =
+      nullptr;                       ///< Set by the application, which carries them out.
+  StorageKeeper* storage = nullptr;  ///< Null where nothing is ever swept: in some tests.
 };
 
 /// How a handler answers that does so later: once, on the loop's thread. There is no call without
