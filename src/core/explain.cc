@@ -170,6 +170,9 @@ class ClusterWait {
 };
 
 std::string explain_wait(const State& state, const model::Job& job) {
+  if (job.not_before) {
+    return fmt::format("is run again at {}: {}", to_iso8601(*job.not_before), job.requeue_reason);
+  }
   const std::string target = target_of(job);
   if (target == kLocalTarget) return explain_local(state, job);
   const model::Compute* compute = compute_of(state, target);

@@ -10,6 +10,7 @@
 #include "core/apply.h"
 #include "core/ending.h"
 #include "core/index.h"
+#include "core/service.h"
 
 namespace berth::core {
 
@@ -72,7 +73,6 @@ void queue_again(State& state, model::Job& job, std::string reason, WallTime at)
   job.status = JobStatus::Queued;
   job.members.clear();
   job.is_yielding = false;
-  job.requeues += 1;
   job.requeue_reason = std::move(reason);
   job.started_at.reset();
   job.placed_at.reset();
@@ -117,6 +117,12 @@ std::string reason_of_requeue(const model::Job& job) {
   return job.requeue_reason;
 }
 
+/// A service is taken from its nodes as often as it takes: it is not meant to end.
+bool may_repeat(const State& state, const model::Job& job) {
+  if (target_of(job) == kLocalTarget) return false;
+  return model::service_of(job.spec) != nullptr || job.requeues < state.settings.max_requeues;
+}
+
 }  // namespace
 
 void end_member(State& state, model::Job& job, const model::NodeId& node,
@@ -132,12 +138,16 @@ void end_member(State& state, model::Job& job, const model::NodeId& node,
       job.members, [](const model::Member& each) { return each.outcome.has_value(); });
   if (!all_ended) return;
   std::ranges::move(usage_of(state, job, at), std::back_inserter(touched.usage));
-  const bool may_repeat =
-      target_of(job) != kLocalTarget && job.requeues < state.settings.max_requeues;
-  if (was_taken(job) && may_repeat) {
+  const model::Outcome of_attempt = combine(job);
+  if (was_taken(job) && may_repeat(state, job)) {
+    job.requeues += 1;
     queue_again(state, job, reason_of_requeue(job), at);
+  } else if (const auto restart = restart_of(job, of_attempt, at)) {
+    job.restarts = restart->number;
+    queue_again(state, job, restart->reason, at);
+    job.not_before = restart->not_before;
   } else {
-    end(state, job, combine(job), at);
+    end(state, job, of_attempt, at);
   }
 }
 
@@ -193,6 +203,7 @@ Touched on(State& state, const JobPlaced& event) {
   job->attempt += 1;
   job->fence = event.fence;
   for (const model::NodeId& node : event.nodes) job->members.push_back({.node = node});
+  job->not_before.reset();
   job->placed_at = event.at;
   job->modified_at = event.at;
   index(state, *job);
@@ -225,6 +236,15 @@ Touched on(State& state, const MemberPrepared& event) {
   return touching<model::Job>(event.job);
 }
 
+Touched on(State& state, const EndpointChanged& event) {
+  model::Job* job = find(state, event.job);
+  model::Member* member = reporting_member(job, event.attempt, event.node);
+  if (member == nullptr || model::service_of(job->spec) == nullptr) return {};
+  if (member->endpoint == event.endpoint) return {};
+  member->endpoint = event.endpoint;
+  return touching<model::Job>(event.job);
+}
+
 /// Only a job of one member can be: the others of a gang have begun to prepare.
 Touched on(State& state, const JobReturned& event) {
   model::Job* job = find(state, event.job);
@@ -250,6 +270,7 @@ Touched on(State& state, const JobCancelRequested& event) {
     job->status = JobStatus::CancelRequested;
   } else {
     job->status = JobStatus::Canceled;
+    job->not_before.reset();
     job->ended_at = event.at;
   }
   index(state, *job);

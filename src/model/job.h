@@ -15,6 +15,7 @@
 #include "model/access.h"
 #include "model/node.h"
 #include "model/secret.h"
+#include "model/service.h"
 #include "model/workspace.h"
 
 namespace berth::model {
@@ -129,6 +130,7 @@ struct JobSpec {
   boost::json::object services{};             ///< Interactive services, as sent.
   std::string component_id{};
   std::string parent_job_name{};
+  std::optional<ServiceSpec> service{};  ///< It is not meant to end, and answers requests.
 
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };
@@ -136,7 +138,12 @@ BOOST_DESCRIBE_STRUCT(JobSpec, (),
                       (type, command, code_id, environment_id, compute, experiment_name,
                        environment_variables, secrets, inputs, outputs, timeout, resources,
                        priority, job_tier, distribution, identity, notification, services,
-                       component_id, parent_job_name))
+                       component_id, parent_job_name, service))
+
+/// Null: the job is meant to end.
+inline const ServiceSpec* service_of(const JobSpec& spec) {
+  return spec.service ? &*spec.service : nullptr;
+}
 
 /// How one attempt ended, as the node saw it.
 enum class Ending {
@@ -186,8 +193,9 @@ struct Member {
   int port = 0;                            ///< Free on that node, for a rendezvous.
   std::optional<Outcome> outcome{};        ///< Its share is over.
   std::optional<WallTime> ended_at{};
+  std::optional<Endpoint> endpoint{};  ///< Of a service, once the node has said it.
 };
-BOOST_DESCRIBE_STRUCT(Member, (), (node, status, address, port, outcome, ended_at))
+BOOST_DESCRIBE_STRUCT(Member, (), (node, status, address, port, outcome, ended_at, endpoint))
 
 /// What a user submits, and what has become of it.
 struct Job {
@@ -209,7 +217,9 @@ struct Job {
   bool is_yielding = false;  ///< The attempt is being stopped, to be queued again.
   int requeues = 0;          ///< How often an attempt was taken from it.
   std::string requeue_reason{};
-  std::optional<WallTime> placed_at{};  ///< Of the attempt that goes on.
+  int restarts = 0;  ///< Of a service: how often its process ended, since it last ran for long.
+  std::optional<WallTime> not_before{};  ///< It waits, and is not run again before then.
+  std::optional<WallTime> placed_at{};   ///< Of the attempt that goes on.
   std::optional<Outcome> outcome{};
   std::optional<JobError> error{};
   std::vector<std::string> warnings{};
@@ -224,8 +234,9 @@ struct Job {
 BOOST_DESCRIBE_STRUCT(Job, (),
                       (key, sequence, spec, display_name, description, tags, properties,
                        is_archived, status, attempt, fence, members, cancel_requested, is_yielding,
-                       requeues, requeue_reason, placed_at, outcome, error, warnings, created_by,
-                       created_by_user, code_digest, created_at, modified_at, started_at, ended_at))
+                       requeues, requeue_reason, restarts, not_before, placed_at, outcome, error,
+                       warnings, created_by, created_by_user, code_digest, created_at, modified_at,
+                       started_at, ended_at))
 
 /// Has nodes, from its placement to its end.
 inline bool holds_nodes(const Job& job) { return !job.members.empty(); }
