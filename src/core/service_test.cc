@@ -146,9 +146,9 @@ TEST_F(ServiceTest, WorkThatIsMeantToEndHasNone) {
 }
 
 TEST_F(ServiceTest, ASpecThatMakesNoSenseIsRefused) {
-  const auto target = [](model::ServiceSpec service, int nodes = 1) {
+  const auto target = [](model::ServiceSpec service, int count = 1) {
     model::JobSpec spec{.service = std::move(service)};
-    spec.resources.instance_count = nodes;
+    spec.resources.instance_count = count;
     const Status status = validate_service(spec);
     return status ? std::string() : status.error().target;
   };

@@ -59,7 +59,7 @@ def test_a_service_is_reached_until_it_is_stopped(berth):
     assert not is_alive(pid)
     assert service.get("pid").status == 404
     assert berth.request("GET", SERVICES).json["value"] == []
-    assert "GET /pid" in berth.log("web")
+    assert b"GET /pid" in berth.log("web")
 
 
 def test_a_service_that_is_killed_is_run_again(berth):
