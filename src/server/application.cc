@@ -52,11 +52,6 @@ bool is_address_of_a_site(const core::State& state, std::string_view authority) 
   });
 }
 
-std::function<bool()> both(std::function<bool()> first, std::function<bool()> second) {
-  if (!first || !second) return first ? first : second;
-  return [first = std::move(first), second = std::move(second)] { return first() && second(); };
-}
-
 }  // namespace
 
 Application::Application(ApplicationParts parts)
@@ -295,8 +290,7 @@ io::Admission Application::give_away(const io::RequestHead& head, Match match,
       [&](auto& admission) {
         admission.caller = caller;
         if constexpr (requires { admission.is_still_allowed; }) {
-          admission.is_still_allowed =
-              both(std::move(admission.is_still_allowed), guard_of(exchange));
+          admission.is_still_allowed = guard_of(exchange);
         }
       },
       *given);

@@ -193,10 +193,25 @@ TEST_F(ServiceRelayTest, AWebSocketIsPassedThroughAndEndsWithTheAttempt) {
   on_loop([&] {
     ASSERT_TRUE(plane.jobs.cancel(attempt.job));
     plane.nodes.job_ended(at, attempt, {.ending = model::Ending::Stopped}, {});
-    server->recheck();
+    application.gate().job_changed(attempt.job);
   });
 
   EXPECT_TRUE(from.is_closed());
+}
+
+TEST_F(ServiceRelayTest, WhoWaitsForAnAnswerIsToldThatTheAttemptIsOver) {
+  const model::AttemptRef attempt = ready_service("web");
+  serve();
+  io::Wire from = client();
+  from.send(request("GET", kServices + "/web/", kOwnerToken));
+  io::Wire to = listener.accept();
+  to.receive_head();
+  on_loop([&] {
+    plane.nodes.job_ended(at, attempt, {.ending = model::Ending::Exited, .exit_code = 1}, {});
+    application.gate().job_changed(attempt.job);
+  });
+
+  EXPECT_TRUE(from.receive_head().starts_with("HTTP/1.1 502 "));
 }
 
 TEST_F(ServiceRelayTest, ARightThatIsTakenAwayEndsWhatIsUnderWay) {

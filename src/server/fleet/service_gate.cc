@@ -45,22 +45,23 @@ bool ServiceGate::is_of_this_machine(const model::NodeId& id) const {
   return site != state_.sites.end() && model::traits_of(site->second).shares_machine;
 }
 
-Result<ServiceGate::Way> ServiceGate::open(const Job& job) {
+Result<std::shared_ptr<io::Upstream>> ServiceGate::open(const Job& job) {
   const model::Member& member = job.members.front();
-  Way& way = ways_[job.key];
   const AttemptRef attempt = attempt_of(job);
-  if (way.to != nullptr && way.attempt == attempt) return way;
-  way.attempt = attempt;
+  Way& way = ways_[job.key];
+  if (way.to != nullptr && way.attempt == attempt) return way.to;
+  if (way.to != nullptr) way.to->abandon();
+  way = {.attempt = attempt};
   if (is_of_this_machine(member.node)) {
     const auto port = static_cast<std::uint16_t>(member.endpoint->port);
     way.to = TRY(io::Upstream::at_port(loop_, "127.0.0.1", port, kToServices));
   } else {
     way.to = io::Upstream::of_parked(loop_, kToServices);
   }
-  return way;
+  return way.to;
 }
 
-Result<ServiceGate::Way> ServiceGate::way_to(const JobKey& service) {
+Result<std::shared_ptr<io::Upstream>> ServiceGate::way_to(const JobKey& service) {
   const Job* job = live_service(state_, service);
   if (job == nullptr) {
     return fail(Code::NotFound, fmt::format("no service '{}' in this workspace", service.name));
@@ -75,12 +76,14 @@ Result<std::shared_ptr<io::Upstream>> ServiceGate::parking_of(const model::NodeI
   if (!is_held || is_of_this_machine(node)) {
     return fail(Code::Forbidden, fmt::format("node '{}' has no such service", node.text));
   }
-  return TRY(open(state_.jobs.at(attempt.job))).to;
+  return open(state_.jobs.at(attempt.job));
 }
 
 void ServiceGate::job_changed(const JobKey& job) {
   const auto way = ways_.find(job);
-  if (way != ways_.end() && !goes_on(way->second.attempt)) ways_.erase(way);
+  if (way == ways_.end() || goes_on(way->second.attempt)) return;
+  way->second.to->abandon();
+  ways_.erase(way);
 }
 
 }  // namespace berth::server

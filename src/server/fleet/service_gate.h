@@ -18,21 +18,22 @@ class ServiceGate {
  public:
   ServiceGate(io::Loop& loop, const core::State& state) : loop_(loop), state_(state) {}
 
+  /// For a request. NotFound: nothing of that name runs; Unavailable: it is not ready.
+  Result<std::shared_ptr<io::Upstream>> way_to(const model::JobKey& service);
+  /// For a connection that a node has dialled. Forbidden: the node does not hold that attempt.
+  Result<std::shared_ptr<io::Upstream>> parking_of(const model::NodeId& node,
+                                                   const model::AttemptRef& attempt);
+  /// What waits for an attempt that is over, or goes through it, is ended.
+  void job_changed(const model::JobKey& job);
+
+ private:
   struct Way {
     model::AttemptRef attempt{};
     std::shared_ptr<io::Upstream> to{};
   };
-  /// For a request. NotFound: nothing of that name runs; Unavailable: it is not ready.
-  Result<Way> way_to(const model::JobKey& service);
-  /// For a connection that a node has dialled. Forbidden: the node does not hold that attempt.
-  Result<std::shared_ptr<io::Upstream>> parking_of(const model::NodeId& node,
-                                                   const model::AttemptRef& attempt);
-  bool goes_on(const model::AttemptRef& attempt) const;
-  /// What waits for an attempt that is over is closed.
-  void job_changed(const model::JobKey& job);
 
- private:
-  Result<Way> open(const model::Job& job);
+  bool goes_on(const model::AttemptRef& attempt) const;
+  Result<std::shared_ptr<io::Upstream>> open(const model::Job& job);
   bool is_of_this_machine(const model::NodeId& node) const;
 
   io::Loop& loop_;

@@ -68,12 +68,7 @@ Result<io::Reply> stop(Call& call) {
 }
 
 Result<io::Admission> relay(Call& call) {
-  ServiceGate& gate = *call.services.gate;
-  ServiceGate::Way way = TRY(gate.way_to(service_key(call)));
-  return io::Relay{.plan = relay_to(std::move(way.to), call),
-                   .is_still_allowed = [&gate, attempt = std::move(way.attempt)] {
-                     return gate.goes_on(attempt);
-                   }};
+  return io::Relay{.plan = relay_to(TRY(call.services.gate->way_to(service_key(call))), call)};
 }
 
 constexpr Permission allow(const char* action) { return {Permission::Kind::Action, action}; }
