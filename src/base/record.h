@@ -17,6 +17,8 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/id.h"
@@ -25,6 +27,14 @@
 namespace berth::record {
 
 namespace json = boost::json;
+
+/// A member that is a std::variant of described structs is written flat: the members of what it
+/// holds stand beside those of the struct it is in, and under OneOf<Variant>::kKey which it is, by
+/// its kKind. The first alternative goes without saying. When nothing is said it is the first of
+/// which a member is there. Each variant that is written specialises this:
+///     template <> struct OneOf<Work> { static constexpr std::string_view kKey = "type"; };
+template <typename Variant>
+struct OneOf;
 
 template <typename T>
 json::value encode(const T& value);
@@ -46,6 +56,10 @@ struct IsOptional : std::false_type {};
 template <typename T>
 struct IsOptional<std::optional<T>> : std::true_type {};
 template <typename T>
+struct IsVariant : std::false_type {};
+template <typename... T>
+struct IsVariant<std::variant<T...>> : std::true_type {};
+template <typename T>
 struct IsId : std::false_type {};
 template <typename T>
 struct IsId<Id<T>> : std::true_type {};
@@ -65,13 +79,84 @@ inline tl::unexpected<Error> mismatch(std::string_view wanted) {
 template <typename T>
 using Members = boost::describe::describe_members<T, boost::describe::mod_public>;
 
+/// The type of the member that a description names.
+template <typename T, typename Description>
+using MemberOf = std::remove_cvref_t<decltype(std::declval<T>().*Description::pointer)>;
+
+template <typename T>
+void encode_members(json::object& object, const T& value);
+
+template <typename Variant>
+void encode_held(json::object& object, const Variant& held) {
+  const auto encode_one = [&](const auto& value) {
+    if (held.index() != 0) object.emplace(OneOf<Variant>::kKey, value.kKind);
+    encode_members(object, value);
+  };
+  std::visit(encode_one, held);
+}
+
+template <typename T>
+void encode_members(json::object& object, const T& value) {
+  boost::mp11::mp_for_each<Members<T>>([&](auto member) {
+    if constexpr (IsVariant<MemberOf<T, decltype(member)>>::value) {
+      encode_held(object, value.*member.pointer);
+    } else {
+      object.emplace(member.name, encode(value.*member.pointer));
+    }
+  });
+}
+
 template <typename T>
 json::value encode_struct(const T& value) {
   json::object object;
   object.reserve(boost::mp11::mp_size<Members<T>>::value);
-  boost::mp11::mp_for_each<Members<T>>(
-      [&](auto member) { object.emplace(member.name, encode(value.*member.pointer)); });
+  encode_members(object, value);
   return object;
+}
+
+template <typename T>
+Status decode_struct(const json::value& from, T& value);
+
+inline bool says_something(const json::value* value) {
+  if (value == nullptr || value->is_null()) return false;
+  return !(value->is_array() && value->get_array().empty());
+}
+
+template <typename T>
+bool has_member_of(const json::object& from) {
+  bool has_any = false;
+  boost::mp11::mp_for_each<Members<T>>(
+      [&](auto member) { has_any = has_any || says_something(from.if_contains(member.name)); });
+  return has_any;
+}
+
+template <typename... T>
+Status decode_held(const json::value& from, std::variant<T...>& held) {
+  const json::object& object = from.get_object();
+  const json::value* kind = object.if_contains(OneOf<std::variant<T...>>::kKey);
+  if (kind != nullptr && !kind->is_string()) return mismatch("the name of a kind");
+  Status status = Done{};
+  const auto decode_as = [&]<typename Alternative>() {
+    const bool is_it = kind == nullptr ? has_member_of<Alternative>(object)
+                                       : kind->get_string() == Alternative::kKind;
+    if (is_it) status = decode_struct(from, held.template emplace<Alternative>());
+    return is_it;
+  };
+  const bool is_known = (decode_as.template operator()<T>() || ...);
+  if (kind == nullptr || is_known) return status;
+  return fail(Code::InvalidArgument, "unknown value '" + std::string(kind->get_string()) + "'",
+              std::string(OneOf<std::variant<T...>>::kKey));
+}
+
+template <typename T>
+Status decode_member(const json::value& from, const char* name, T& value) {
+  const json::value* found = from.get_object().if_contains(name);
+  if (found == nullptr) return Done{};
+  Status decoded = decode_into(*found, value);
+  if (decoded) return decoded;
+  Error error = decoded.error();
+  error.target = error.target.empty() ? name : name + ("." + error.target);
+  return fail(std::move(error));
 }
 
 template <typename T>
@@ -79,13 +164,12 @@ Status decode_struct(const json::value& from, T& value) {
   if (!from.is_object()) return mismatch("an object");
   Status status = Done{};
   boost::mp11::mp_for_each<Members<T>>([&](auto member) {
-    const json::value* found = from.get_object().if_contains(member.name);
-    if (!status || found == nullptr) return;
-    Status decoded = decode_into(*found, value.*member.pointer);
-    if (decoded) return;
-    Error error = decoded.error();
-    error.target = error.target.empty() ? member.name : member.name + ("." + error.target);
-    status = fail(std::move(error));
+    if (!status) return;
+    if constexpr (IsVariant<MemberOf<T, decltype(member)>>::value) {
+      status = decode_held(from, value.*member.pointer);
+    } else {
+      status = decode_member(from, member.name, value.*member.pointer);
+    }
   });
   return status;
 }
@@ -231,20 +315,48 @@ bool is_blank(const T& value) {
   }
 }
 
+inline void append_key(std::string& text, char& before, std::string_view key) {
+  text += before;
+  text += '"';
+  text += key;
+  text += "\":";
+  before = ',';
+}
+
+template <typename T>
+void append_members(std::string& text, char& before, const T& value);
+
+template <typename Variant>
+void append_held(std::string& text, char& before, const Variant& held) {
+  const auto append_one = [&](const auto& value) {
+    if (held.index() != 0) {
+      append_key(text, before, OneOf<Variant>::kKey);
+      append_quoted(text, value.kKind);
+    }
+    append_members(text, before, value);
+  };
+  std::visit(append_one, held);
+}
+
 /// Leaves out members that are blank and would be blank without being mentioned: most of a job's.
 template <typename T>
-void append_members(std::string& text, const T& value) {
+void append_members(std::string& text, char& before, const T& value) {
   [[maybe_unused]] static const T kInitial{};
-  char before = '{';
   boost::mp11::mp_for_each<Members<T>>([&](auto member) {
-    if (is_blank(value.*member.pointer) && is_blank(kInitial.*member.pointer)) return;
-    text += before;
-    text += '"';
-    text += member.name;
-    text += "\":";
-    append(text, value.*member.pointer);
-    before = ',';
+    if constexpr (IsVariant<MemberOf<T, decltype(member)>>::value) {
+      append_held(text, before, value.*member.pointer);
+    } else {
+      if (is_blank(value.*member.pointer) && is_blank(kInitial.*member.pointer)) return;
+      append_key(text, before, member.name);
+      append(text, value.*member.pointer);
+    }
   });
+}
+
+template <typename T>
+void append_struct(std::string& text, const T& value) {
+  char before = '{';
+  append_members(text, before, value);
   text += before == '{' ? "{}" : "}";
 }
 
@@ -300,7 +412,7 @@ void append(std::string& text, const T& value) {
   } else if constexpr (IsMap<T>::value) {
     append_entries(text, value);
   } else if constexpr (boost::describe::has_describe_members<T>::value) {
-    append_members(text, value);
+    append_struct(text, value);
   } else {
     text += json::serialize(encode(value));
   }

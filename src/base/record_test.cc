@@ -106,6 +106,74 @@ TEST(Record, ANumberThatDoesNotFitIsRefused) {
   EXPECT_FALSE(decode_text<Inner>(R"({"count": 1.5})"));
 }
 
+struct Round {
+  static constexpr std::string_view kKind = "Round";
+  int radius = 0;
+};
+BOOST_DESCRIBE_STRUCT(Round, (), (radius))
+struct Square {
+  static constexpr std::string_view kKind = "Square";
+  std::vector<int> sides{};
+};
+BOOST_DESCRIBE_STRUCT(Square, (), (sides))
+struct Empty {
+  static constexpr std::string_view kKind = "Empty";
+};
+BOOST_DESCRIBE_STRUCT(Empty, (), ())
+using Shape = std::variant<Round, Square, Empty>;
+struct Drawing {
+  std::string name{};
+  Shape shape{};
+  int z = 0;
+};
+BOOST_DESCRIBE_STRUCT(Drawing, (), (name, shape, z))
+
+}  // namespace
+
+template <>
+struct OneOf<Shape> {
+  static constexpr std::string_view kKey = "what";
+};
+
+namespace {
+
+TEST(Record, AVariantLiesFlatAmongTheOtherMembers) {
+  EXPECT_EQ(encode_text(Drawing{.name = "a", .shape = Round{4}, .z = 1}),
+            R"({"name":"a","radius":4,"z":1})");
+  EXPECT_EQ(encode_text(Drawing{.name = "a", .shape = Square{{2, 3}}, .z = 1}),
+            R"({"name":"a","what":"Square","sides":[2,3],"z":1})");
+  EXPECT_EQ(encode_text(Drawing{.shape = Empty{}}), R"({"what":"Empty","z":0})");
+  EXPECT_EQ(json::serialize(encode(Drawing{.shape = Square{{2}}})),
+            R"({"name":"","what":"Square","sides":[2],"z":0})");
+}
+
+TEST(Record, AVariantIsReadByItsKind) {
+  for (const Shape& shape : {Shape(Round{4}), Shape(Square{{2, 3}}), Shape(Empty{})}) {
+    const Drawing drawing{.name = "a", .shape = shape, .z = 2};
+    const Drawing again = decode_text<Drawing>(encode_text(drawing)).value();
+    EXPECT_EQ(again.shape.index(), shape.index());
+    EXPECT_EQ(encode_text(again), encode_text(drawing));
+    EXPECT_EQ(decode<Drawing>(encode(drawing))->shape.index(), shape.index());
+  }
+}
+
+TEST(Record, AVariantOfWhichNothingIsSaidIsWhatItsMembersSay) {
+  const auto shape_of = [](const char* text) { return decode_text<Drawing>(text).value().shape; };
+  EXPECT_EQ(std::get<Square>(shape_of(R"({"sides": [1]})")).sides, std::vector<int>{1});
+  EXPECT_EQ(std::get<Round>(shape_of(R"({"sides": []})")).radius, 0);
+  EXPECT_EQ(std::get<Round>(shape_of(R"({"radius": 2})")).radius, 2);
+  EXPECT_TRUE(std::holds_alternative<Round>(shape_of("{}")));
+}
+
+TEST(Record, AKindThatIsNotKnownIsRefused) {
+  const auto unknown = decode_text<Drawing>(R"({"what": "Heart"})");
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().target, "what");
+  EXPECT_EQ(unknown.error().message, "unknown value 'Heart'");
+  EXPECT_FALSE(decode_text<Drawing>(R"({"what": 3})"));
+  EXPECT_EQ(decode_text<Drawing>(R"({"what": "Square", "sides": 1})").error().target, "sides");
+}
+
 TEST(Parse, SaysWhereTheTextBreaks) {
   const auto broken = parse(R"({"a": !})");
   ASSERT_FALSE(broken);

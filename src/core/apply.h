@@ -23,6 +23,7 @@ Touched on(State& state, const JobReturned& event);
 Touched on(State& state, const JobCancelRequested& event);
 Touched on(State& state, const JobPreempted& event);
 Touched on(State& state, const JobEnded& event);
+Touched on(State& state, const ParentEnded& event);
 Touched on(State& state, const JobDeleted& event);
 Touched on(State& state, const JobBroughtBack& event);
 Touched on(State& state, const JobWarned& event);

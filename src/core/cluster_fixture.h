@@ -62,7 +62,7 @@ class ClusterTest : public testing::Test {
   }
   void end(const std::string& job, model::Outcome outcome = {}) {
     const model::Job ending = state.jobs.at(key(job));
-    for (const model::Member& member : ending.members) {
+    for (const model::Member& member : members_of(ending)) {
       apply_event(state, JobEnded{key(job), ending.attempt, member.node, outcome, at(now)});
     }
     carry_out();
@@ -71,7 +71,7 @@ class ClusterTest : public testing::Test {
   const model::Job& job(const std::string& name) { return state.jobs.at(key(name)); }
   Names nodes_of(const std::string& name) {
     Names names;
-    for (const model::Member& member : job(name).members) names.push_back(member.node.text);
+    for (const model::Member& member : members_of(job(name))) names.push_back(member.node.text);
     return names;
   }
   NodeStatus status(const std::string& node) { return state.nodes.at({node}).status; }

@@ -49,19 +49,20 @@ class RandomClusters : public ClusterTest {
   }
 
   void submit(const model::JobKey& job) {
-    touch(JobSubmitted{{.key = job,
-                        .sequence = ++sequence,
-                        .spec = {.compute = pick(2) == 0 ? "low" : "ded",
-                                 .resources = {.instance_count = 1 + pick(3)},
-                                 .priority = 1 + pick(3)}}});
+    touch(JobSubmitted{
+        {.key = job,
+         .sequence = ++sequence,
+         .spec = {.work = model::CommandWork{.resources = {.instance_count = 1 + pick(3)}},
+                  .compute = pick(2) == 0 ? "low" : "ded",
+                  .priority = 1 + pick(3)}}});
   }
 
   void end_some(const model::JobKey& name) {
     const auto found = state.jobs.find(name);
-    if (found == state.jobs.end() || found->second.members.empty()) return;
+    if (found == state.jobs.end() || !model::holds_nodes(found->second)) return;
     const model::Job job = found->second;
     const auto& member =
-        job.members[static_cast<std::size_t>(pick(static_cast<int>(job.members.size())))];
+        members_of(job)[static_cast<std::size_t>(pick(static_cast<int>(members_of(job).size())))];
     touch(JobEnded{name,
                    job.attempt,
                    member.node,
@@ -89,7 +90,7 @@ class RandomClusters : public ClusterTest {
     const std::map<model::JobKey, model::Job> jobs = state.jobs;
     for (const auto& [name, job] : jobs) {
       const Ending ending = job.is_yielding ? Ending::Stopped : Ending::Exited;
-      for (const model::Member& member : job.members) {
+      for (const model::Member& member : members_of(job)) {
         apply_event(state, JobEnded{name, job.attempt, member.node, {.ending = ending}, at(now)});
       }
     }

@@ -126,7 +126,8 @@ std::vector<Task> tasks_of(const Distribution& distribution, int nodes) {
 }
 
 std::vector<Task> tasks_on(const JobSpec& spec, int node_rank) {
-  std::vector<Task> tasks = tasks_of(distribution_of(spec), spec.resources.instance_count);
+  std::vector<Task> tasks =
+      tasks_of(distribution_of(spec), command_of(spec).resources.instance_count);
   std::erase_if(tasks, [&](const Task& task) { return task.node != node_rank; });
   return tasks;
 }
@@ -181,12 +182,13 @@ std::string tensorflow_config(const std::vector<Task>& all, const Task& self,
 }  // namespace
 
 Result<Distribution> read_distribution(const JobSpec& spec) {
-  if (spec.distribution.is_null()) return Distribution{};
-  const json::object* const from = spec.distribution.if_object();
+  const model::CommandWork& work = command_of(spec);
+  if (work.distribution.is_null()) return Distribution{};
+  const json::object* const from = work.distribution.if_object();
   if (from == nullptr) {
     return fail(Code::InvalidArgument, "a distribution is an object", "distribution");
   }
-  const int nodes = spec.resources.instance_count;
+  const int nodes = work.resources.instance_count;
   Distribution distribution;
   distribution.framework = TRY(read_framework(*from));
   if (distribution.framework == Framework::TensorFlow) return read_tensorflow(*from, nodes);
@@ -203,7 +205,8 @@ Result<Distribution> read_distribution(const JobSpec& spec) {
 }
 
 bool waits_for_peers(const JobSpec& spec) {
-  return spec.resources.instance_count > 1 || !spec.distribution.is_null();
+  const model::CommandWork& work = command_of(spec);
+  return work.resources.instance_count > 1 || !work.distribution.is_null();
 }
 
 std::vector<Rank> ranks_of(const JobSpec& spec, int node_rank) {

@@ -12,8 +12,8 @@ namespace json = boost::json;
 
 model::JobSpec spec_of(int nodes, json::value distribution) {
   model::JobSpec spec;
-  spec.resources.instance_count = nodes;
-  spec.distribution = std::move(distribution);
+  command_of(spec).resources.instance_count = nodes;
+  command_of(spec).distribution = std::move(distribution);
   return spec;
 }
 
@@ -113,7 +113,7 @@ TEST(Distribution, EveryProcessHasALogOfItsOwnAndTheFirstTheStreamedOne) {
   for (const model::JobSpec& spec : specs) {
     std::set<std::string> logs;
     std::size_t count = 0;
-    for (int node = 0; node < spec.resources.instance_count; ++node) {
+    for (int node = 0; node < command_of(spec).resources.instance_count; ++node) {
       for (const Rank& rank : ranks_of(spec, node)) {
         logs.insert(rank.log);
         ++count;

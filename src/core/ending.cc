@@ -31,7 +31,7 @@ Verdict judge_exit(const model::Outcome& outcome) {
 }
 
 std::string lost_node(const model::Job& job) {
-  for (const model::Member& member : job.members) {
+  for (const model::Member& member : members_of(job)) {
     if (member.outcome && member.outcome->ending == Ending::Lost) return member.node.text;
   }
   return model::head_node(job).text;
@@ -93,7 +93,7 @@ bool is_own_failure(const model::Outcome& outcome) {
 }
 
 bool any_ended(const model::Job& job, Ending ending) {
-  return std::ranges::any_of(job.members, [&](const model::Member& member) {
+  return std::ranges::any_of(members_of(job), [&](const model::Member& member) {
     return member.outcome && member.outcome->ending == ending;
   });
 }
@@ -106,7 +106,7 @@ bool is_mpi(const model::Job& job) {
 /// Of the members that failed by themselves, the one that did so first; nullptr when none did.
 const model::Member* first_failure(const model::Job& job) {
   const model::Member* first = nullptr;
-  for (const model::Member& member : job.members) {
+  for (const model::Member& member : members_of(job)) {
     if (!member.outcome || !is_own_failure(*member.outcome)) continue;
     if (first == nullptr || member.ended_at < first->ended_at) first = &member;
   }
@@ -116,11 +116,11 @@ const model::Member* first_failure(const model::Job& job) {
 }  // namespace
 
 model::Outcome combine(const model::Job& job) {
-  const model::Member& head = job.members.front();
+  const model::Member& head = members_of(job).front();
   if (is_mpi(job) && head.outcome->ending != Ending::Stopped) return *head.outcome;
   if (const model::Member* failed = first_failure(job)) return *failed->outcome;
   for (const Ending ending : {Ending::Stopped, Ending::Lost}) {
-    for (const model::Member& member : job.members) {
+    for (const model::Member& member : members_of(job)) {
       if (member.outcome->ending == ending) return *member.outcome;
     }
   }
@@ -130,19 +130,20 @@ model::Outcome combine(const model::Job& job) {
 bool was_taken(const model::Job& job) {
   if (job.cancel_requested) return false;
   const bool head_is_done =
-      is_mpi(job) && job.members.front().outcome && went_well(*job.members.front().outcome);
+      is_mpi(job) && members_of(job).front().outcome && went_well(*members_of(job).front().outcome);
   if (head_is_done) return false;
   return any_ended(job, Ending::Lost) || (job.is_yielding && any_ended(job, Ending::Stopped));
 }
 
 std::vector<model::NodeId> members_to_stop(const model::Job& job) {
-  const bool any_bad = std::ranges::any_of(job.members, [](const model::Member& member) {
+  const bool any_bad = std::ranges::any_of(members_of(job), [](const model::Member& member) {
     return member.outcome && !went_well(*member.outcome);
   });
-  const bool head_is_done = is_mpi(job) && !job.members.empty() && job.members.front().outcome;
+  const bool head_is_done =
+      is_mpi(job) && !members_of(job).empty() && members_of(job).front().outcome;
   std::vector<model::NodeId> nodes;
   if (!any_bad && !head_is_done && !job.cancel_requested && !job.is_yielding) return nodes;
-  for (const model::Member& member : job.members) {
+  for (const model::Member& member : members_of(job)) {
     if (!member.outcome) nodes.push_back(member.node);
   }
   return nodes;

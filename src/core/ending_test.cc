@@ -17,7 +17,8 @@ struct Case {
 };
 
 TEST(Ending, IsJudgedAndSaidClearly) {
-  const model::Job job{.spec = {.timeout = std::chrono::seconds(60)}, .members = {{.node = {"n"}}}};
+  const model::Job job{.spec = {.timeout = std::chrono::seconds(60)},
+                       .holding = model::Members{{{.node = {"n"}}}}};
   const Case cases[] = {
       {{.ending = Ending::Exited, .exit_code = 3},
        JobStatus::Failed,

@@ -29,7 +29,7 @@ Line line_before(const State& state, const model::Job& job) {
   for (auto entry = Placement::first_in_line(state, target);
        entry != state.queue.end() && entry->target == target && entry->job != job.key; ++entry) {
     ++line.ahead;
-    line.has_gang |= state.jobs.at(entry->job).spec.resources.instance_count > 1;
+    line.has_gang |= nodes_of_attempt(state.jobs.at(entry->job).spec) > 1;
   }
   return line;
 }
@@ -71,7 +71,7 @@ class ClusterWait {
       : state_(state), job_(job), compute_(compute), line_(line_before(state, job)) {
     const auto found = state.targets.find(target_of(job));
     if (found != state.targets.end()) index_ = found->second;
-    need_ = std::max(job.spec.resources.instance_count, 1);
+    need_ = nodes_of_attempt(job.spec);
   }
 
   std::string say() const {
@@ -184,16 +184,23 @@ std::string explain_wait(const State& state, const model::Job& job) {
 
 std::string node_names(const model::Job& job) {
   std::string names;
-  for (const model::Member& member : job.members) {
+  for (const model::Member& member : members_of(job)) {
     names += fmt::format("{}'{}'", names.empty() ? "" : ", ", member.node.text);
   }
-  return (job.members.size() == 1 ? "node " : "nodes ") + names;
+  return (members_of(job).size() == 1 ? "node " : "nodes ") + names;
+}
+
+std::string explain_children(const State& state, const model::Job& job) {
+  const auto children = state.children.find(job.key);
+  const std::size_t going_on = children == state.children.end() ? 0 : children->second.size();
+  return fmt::format("waits for the end of {} of its jobs", going_on);
 }
 
 }  // namespace
 
 std::string explain(const State& state, const model::Job& job) {
   if (is_terminal(job.status)) return "is over";
+  if (std::holds_alternative<model::Children>(job.holding)) return explain_children(state, job);
   if (job.is_yielding) {
     return fmt::format("is being stopped on {}, to be queued again: {}", node_names(job),
                        job.requeue_reason);

@@ -20,7 +20,7 @@ QueueEntry entry_of(const model::Job& job) {
 /// Nodes it waits for. A gang that its cluster can never hold (the maximum was lowered) asks for
 /// none: it would only make the cluster grow for nothing.
 int demand_of(const State& state, const model::Job& job, const std::string& target) {
-  const int count = std::max(job.spec.resources.instance_count, 1);
+  const int count = nodes_of_attempt(job.spec);
   const model::Compute* compute = compute_of(state, target);
   return compute != nullptr && count > compute->scale.max_nodes ? 0 : count;
 }
@@ -69,11 +69,24 @@ void count_room(State& state, const model::Node& node, int by) {
   if (use.nodes == 0) state.site_use.erase(node.site);
 }
 
+void enter_parent(State& state, const model::Job& job) {
+  if (job.spec.parent_job_name.empty() || is_terminal(job.status)) return;
+  state.children[parent_of(job)].insert(job.key);
+}
+
+void leave_parent(State& state, const model::Job& job) {
+  if (job.spec.parent_job_name.empty()) return;
+  const auto siblings = state.children.find(parent_of(job));
+  if (siblings == state.children.end()) return;
+  siblings->second.erase(job.key);
+  if (siblings->second.empty()) state.children.erase(siblings);
+}
+
 /// Takes the nodes of a job's members out of the counts, changes who holds them, and puts them
 /// back.
 template <typename Change>
 void change_holders(State& state, const model::Job& job, const Change& change) {
-  for (const model::Member& member : job.members) {
+  for (const model::Member& member : members_of(job)) {
     const auto node = state.nodes.find(member.node);
     if (node != state.nodes.end()) count_activity(state, node->second, -1);
     change(member.node);
@@ -84,6 +97,7 @@ void change_holders(State& state, const model::Job& job, const Change& change) {
 }  // namespace
 
 void index(State& state, const model::Job& job) {
+  enter_parent(state, job);
   if (job.status == JobStatus::Queued) {
     QueueEntry entry = entry_of(job);
     if (const int demand = demand_of(state, job, entry.target); demand > 0) {
@@ -95,6 +109,7 @@ void index(State& state, const model::Job& job) {
 }
 
 void unindex(State& state, const model::Job& job) {
+  leave_parent(state, job);
   if (job.status == JobStatus::Queued) {
     const QueueEntry entry = entry_of(job);
     if (const int demand = demand_of(state, job, entry.target); demand > 0) {
@@ -138,6 +153,7 @@ void recount_demand(State& state, const std::string& target) {
 void rebuild_indexes(State& state) {
   state.queue.clear();
   state.held.clear();
+  state.children.clear();
   state.targets.clear();
   state.site_use.clear();
   for (const auto& [id, node] : state.nodes) index(state, node);

@@ -16,18 +16,54 @@ bool is_under_way(JobStatus status) {
          status == JobStatus::CancelRequested;
 }
 
+void check_holding(const State&, const model::Job&, const model::None&) {}
+
+void check_holding(const State& state, const model::Job& job, const model::Members& held) {
+  CHECK(!has_children(job.spec.work), "a job of children holds no nodes");
+  CHECK(job.placed_at, "a job that holds a node knows since when");
+  const auto count = static_cast<std::size_t>(nodes_of_attempt(job.spec));
+  CHECK(held.members.size() == count, "a gang holds all its nodes or none");
+  std::set<model::NodeId> nodes;
+  for (const model::Member& member : held.members) {
+    CHECK(nodes.insert(member.node).second, "a gang has each of its nodes once");
+    CHECK(!member.endpoint || model::service_of(job.spec) != nullptr,
+          "only a service has an endpoint");
+    CHECK(member.outcome.has_value() == member.ended_at.has_value(), "a member's end has its time");
+    CHECK(member.outcome || state.nodes.contains(member.node), "a node that is worked on exists");
+  }
+  CHECK(std::ranges::any_of(held.members, [](const auto& each) { return !each.outcome; }),
+        "an attempt whose members have all ended is over");
+}
+
+void check_holding(const State&, const model::Job& job, const model::EngineRun& run) {
+  CHECK(!has_children(job.spec.work), "an engine runs no job of children");
+  CHECK(job.placed_at && !run.engine.empty(),
+        "a job that an engine has knows since when, and which");
+}
+
+void check_holding(const State& state, const model::Job& job, const model::Children& tally) {
+  CHECK(has_children(job.spec.work), "only work that is made of children holds children");
+  const auto children = state.children.find(job.key);
+  const std::size_t going_on = children == state.children.end() ? 0 : children->second.size();
+  CHECK(static_cast<std::size_t>(tally.going_on()) == going_on,
+        "a parent counts the children that are over, and only those");
+  CHECK(!job.is_yielding, "a job of children takes nobody's place");
+}
+
 void check_job(const State& state, const model::Job& job) {
-  const bool holds = model::holds_nodes(job);
-  CHECK(is_under_way(job.status) == holds, "a job holds nodes exactly while an attempt goes on");
-  CHECK(!holds || job.attempt >= 1, "a job that holds a node has an attempt");
-  CHECK(!holds || job.placed_at, "a job that holds a node knows since when");
+  const bool holds = model::holds_anything(job);
+  CHECK(is_under_way(job.status) == holds,
+        "a job holds something exactly while an attempt goes on");
+  CHECK(!holds || job.attempt >= 1, "a job that holds something has an attempt");
   CHECK(holds || job.status == JobStatus::Queued || is_terminal(job.status),
-        "a job waits, holds a node or is over");
+        "a job waits, holds something or is over");
   CHECK(is_terminal(job.status) == job.ended_at.has_value(),
         "exactly a job that is over has an end");
   CHECK((job.status == JobStatus::CancelRequested) == (job.cancel_requested && holds),
         "a job whose cancel is under way says so");
   CHECK(holds || !job.is_yielding, "only an attempt can yield");
+  CHECK(job.status != JobStatus::Queued || !has_children(job.spec.work),
+        "a job of children waits for nothing itself");
   CHECK(job.status != JobStatus::Queued || !job.cancel_requested,
         "a job that is to be cancelled does not wait");
   CHECK(job.status != JobStatus::Queued || (!job.placed_at && !job.started_at),
@@ -36,17 +72,7 @@ void check_job(const State& state, const model::Job& job) {
   CHECK(!job.not_before || (is_service && job.status == JobStatus::Queued),
         "only a service that waits to be run again waits for a time");
   CHECK(job.restarts == 0 || is_service, "only a service is restarted");
-  const auto count = static_cast<std::size_t>(std::max(job.spec.resources.instance_count, 1));
-  CHECK(!holds || job.members.size() == count, "a gang holds all its nodes or none");
-  std::set<model::NodeId> nodes;
-  for (const model::Member& member : job.members) {
-    CHECK(nodes.insert(member.node).second, "a gang has each of its nodes once");
-    CHECK(!member.endpoint || is_service, "only a service has an endpoint");
-    CHECK(member.outcome.has_value() == member.ended_at.has_value(), "a member's end has its time");
-    CHECK(member.outcome || state.nodes.contains(member.node), "a node that is worked on exists");
-  }
-  CHECK(!holds || std::ranges::any_of(job.members, [](const auto& each) { return !each.outcome; }),
-        "an attempt whose members have all ended is over");
+  std::visit([&](const auto& holding) { check_holding(state, job, holding); }, job.holding);
 }
 
 void check_node(const State& state, const model::Node& node) {
@@ -97,6 +123,7 @@ void check_invariants(const State& state) {
   State rebuilt = state;
   rebuild_indexes(rebuilt);
   CHECK(rebuilt.queue == state.queue, "the queue holds exactly the queued jobs");
+  CHECK(rebuilt.children == state.children, "the parents have exactly the children that say so");
   CHECK(rebuilt.held == state.held, "the nodes hold exactly the jobs that say so");
   CHECK(rebuilt.targets == state.targets, "the targets count exactly what is there");
   CHECK(rebuilt.site_use == state.site_use, "the sites are used exactly by their nodes");

@@ -22,7 +22,7 @@ std::size_t free_slots(const State& state, const model::Node& node) {
 }
 
 std::size_t instances(const model::Job& job) {
-  return static_cast<std::size_t>(std::max(job.spec.resources.instance_count, 1));
+  return static_cast<std::size_t>(nodes_of_attempt(job.spec));
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ inline WallTime at(int second) { return WallTime(std::chrono::seconds(second)); 
 /// Submits a job as the next in the sequence.
 inline void submit(State& state, const std::string& name, model::JobSpec spec = {}) {
   static std::int64_t sequence = 0;
-  spec.command = "true";
+  command_of(spec).command = "true";
   apply_event(state,
               JobSubmitted{{.key = key(name), .sequence = ++sequence, .spec = std::move(spec)}});
 }
@@ -60,7 +60,9 @@ inline void make_cluster(State& state, const std::string& name, model::ScaleSett
 inline void submit_to(State& state, const std::string& cluster, const std::string& name,
                       int nodes = 1, int priority = 2) {
   submit(state, name,
-         {.compute = cluster, .resources = {.instance_count = nodes}, .priority = priority});
+         {.work = model::CommandWork{.resources = {.instance_count = nodes}},
+          .compute = cluster,
+          .priority = priority});
 }
 
 }  // namespace berth::core::sample

@@ -92,7 +92,8 @@ bool is_due(const model::Job& job, WallTime now) {
 Status validate_service(const model::JobSpec& spec) {
   const model::ServiceSpec* service = model::service_of(spec);
   if (service == nullptr) return Done{};
-  if (spec.resources.instance_count > 1 || !spec.distribution.is_null()) {
+  const model::CommandWork& work = command_of(spec);
+  if (work.resources.instance_count > 1 || !work.distribution.is_null()) {
     return wrong_service("resources.instance_count", "a service runs on one node, as one process");
   }
   if (service->port < 0 || service->port > 65535) {

@@ -13,8 +13,11 @@ class ServiceTest : public ClusterTest {
  protected:
   ServiceTest() { sample::join(state, "n", 2); }
 
+  static model::Work service_work(model::ServiceSpec service) {
+    return model::ServiceWork{.service = std::move(service)};
+  }
   void serve(const model::RestartPolicy& restart = {}) {
-    sample::submit(state, "s", {.service = model::ServiceSpec{.restart = restart}});
+    sample::submit(state, "s", {.work = service_work({.restart = restart})});
     carry_out();
     ASSERT_EQ(job("s").status, JobStatus::Starting);
     run();
@@ -84,7 +87,7 @@ TEST_F(ServiceTest, TheLimitOfRestartsIsTheEnd) {
 TEST_F(ServiceTest, ThePolicySaysAfterWhichEndsItIsRunAgain) {
   const auto goes_on = [](RestartWhen when, const model::Outcome& outcome) {
     model::Job service;
-    service.spec.service = model::ServiceSpec{.restart = {.when = when}};
+    service.spec.work = service_work({.restart = {.when = when}});
     return restart_of(service, outcome, at(1)).has_value();
   };
   const model::Outcome good{}, bad{.exit_code = 1}, lost{.ending = Ending::Lost},
@@ -128,12 +131,12 @@ TEST_F(ServiceTest, ItsEndpointIsItsAttempts) {
   serve();
   EXPECT_FALSE(say(model::EndpointState::Ready).of<model::Job>().empty());
   EXPECT_TRUE(say(model::EndpointState::Ready).of<model::Job>().empty()) << "nothing new";
-  EXPECT_EQ(job("s").members[0].endpoint->port, 4000);
+  EXPECT_EQ(members_of(job("s"))[0].endpoint->port, 4000);
   ends();
   pass(1);
 
   EXPECT_TRUE(say(model::EndpointState::Ready, 1).of<model::Job>().empty());
-  EXPECT_FALSE(job("s").members[0].endpoint) << "the next attempt begins without one";
+  EXPECT_FALSE(members_of(job("s"))[0].endpoint) << "the next attempt begins without one";
 }
 
 TEST_F(ServiceTest, WorkThatIsMeantToEndHasNone) {
@@ -147,8 +150,8 @@ TEST_F(ServiceTest, WorkThatIsMeantToEndHasNone) {
 
 TEST_F(ServiceTest, ASpecThatMakesNoSenseIsRefused) {
   const auto target = [](model::ServiceSpec service, int count = 1) {
-    model::JobSpec spec{.service = std::move(service)};
-    spec.resources.instance_count = count;
+    model::JobSpec spec{.work = service_work(std::move(service))};
+    command_of(spec).resources.instance_count = count;
     const Status status = validate_service(spec);
     return status ? std::string() : status.error().target;
   };

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "core/apply.h"
+#include "core/controller.h"
 #include "core/ending.h"
 #include "core/index.h"
 #include "core/service.h"
@@ -32,7 +33,7 @@ int progress(JobStatus status) {
 /// The attempt is as far as the last of its members.
 JobStatus status_of_members(const model::Job& job) {
   JobStatus slowest = JobStatus::Finalizing;
-  for (const model::Member& member : job.members) {
+  for (const model::Member& member : members_of(job)) {
     if (!member.outcome && progress(member.status) < progress(slowest)) slowest = member.status;
   }
   return slowest;
@@ -41,7 +42,9 @@ JobStatus status_of_members(const model::Job& job) {
 /// The member that a report is about, unless the report is of another attempt or comes late.
 model::Member* reporting_member(model::Job* job, int attempt, const model::NodeId& node) {
   if (job == nullptr || job->attempt != attempt) return nullptr;
-  for (model::Member& member : job->members) {
+  auto* held = std::get_if<model::Members>(&job->holding);
+  if (held == nullptr) return nullptr;
+  for (model::Member& member : held->members) {
     if (member.node == node && !member.outcome) return &member;
   }
   return nullptr;
@@ -52,7 +55,7 @@ std::vector<model::Usage> usage_of(const State& state, const model::Job& job, Wa
   std::vector<model::Usage> all;
   const model::Compute* compute = compute_of(state, target_of(job));
   if (compute == nullptr || !job.placed_at) return all;
-  for (const model::Member& member : job.members) {
+  for (const model::Member& member : members_of(job)) {
     const auto node = state.nodes.find(member.node);
     all.push_back({.workspace = job.key.workspace,
                    .compute = compute->name,
@@ -71,13 +74,36 @@ std::vector<model::Usage> usage_of(const State& state, const model::Job& job, Wa
 void queue_again(State& state, model::Job& job, std::string reason, WallTime at) {
   unindex(state, job);
   job.status = JobStatus::Queued;
-  job.members.clear();
+  job.holding = model::None{};
   job.is_yielding = false;
   job.requeue_reason = std::move(reason);
   job.started_at.reset();
   job.placed_at.reset();
   job.modified_at = at;
   index(state, job);
+}
+
+/// The count of the children of which this is one; nullptr when nobody counts it.
+model::Children* tally_of(State& state, const model::Job& child) {
+  if (child.spec.parent_job_name.empty()) return nullptr;
+  model::Job* parent = find(state, parent_of(child));
+  return parent == nullptr ? nullptr : std::get_if<model::Children>(&parent->holding);
+}
+
+void count_submitted(State& state, const model::Job& child, Touched& touched) {
+  model::Children* tally = tally_of(state, child);
+  if (tally == nullptr) return;
+  tally->submitted += 1;
+  touched.of<model::Job>().insert(parent_of(child));
+}
+
+void count_ended(State& state, const model::Job& child, Touched& touched) {
+  model::Children* tally = tally_of(state, child);
+  if (tally == nullptr || !is_terminal(child.status)) return;
+  if (child.status == JobStatus::Completed) tally->completed += 1;
+  if (child.status == JobStatus::Failed) tally->failed += 1;
+  if (child.status == JobStatus::Canceled) tally->canceled += 1;
+  touched.of<model::Job>().insert(parent_of(child));
 }
 
 void end(State& state, model::Job& job, const model::Outcome& outcome, WallTime at) {
@@ -93,7 +119,7 @@ void end(State& state, model::Job& job, const model::Outcome& outcome, WallTime 
   job.status = verdict.status;
   job.error = std::move(verdict.error);
   job.outcome = outcome;
-  job.members.clear();
+  job.holding = model::None{};
   job.is_yielding = false;
   job.ended_at = at;
   job.modified_at = at;
@@ -108,8 +134,16 @@ void move_notes(model::Outcome& outcome, model::Job& job) {
   }
 }
 
+/// It waits for no node: its children do.
+void begin_parent(model::Job& job) {
+  job.status = JobStatus::Running;
+  job.attempt = 1;
+  job.holding = model::Children{};
+  job.started_at = job.created_at;
+}
+
 std::string reason_of_requeue(const model::Job& job) {
-  for (const model::Member& member : job.members) {
+  for (const model::Member& member : members_of(job)) {
     if (member.outcome && member.outcome->ending == model::Ending::Lost) {
       return fmt::format("node '{}' was lost: {}", member.node.text, member.outcome->message);
     }
@@ -135,7 +169,7 @@ void end_member(State& state, model::Job& job, const model::NodeId& node,
   move_notes(*member->outcome, job);
   touched.of<model::Job>().insert(job.key);
   const bool all_ended = std::ranges::all_of(
-      job.members, [](const model::Member& each) { return each.outcome.has_value(); });
+      members_of(job), [](const model::Member& each) { return each.outcome.has_value(); });
   if (!all_ended) return;
   std::ranges::move(usage_of(state, job, at), std::back_inserter(touched.usage));
   const model::Outcome of_attempt = combine(job);
@@ -148,6 +182,7 @@ void end_member(State& state, model::Job& job, const model::NodeId& node,
     job.not_before = restart->not_before;
   } else {
     end(state, job, of_attempt, at);
+    count_ended(state, job, touched);
   }
 }
 
@@ -173,11 +208,17 @@ Touched on(State& state, const JobSubmitted& event) {
   const auto [place, is_new] = state.jobs.try_emplace(event.job.key, event.job);
   if (!is_new) return {};
   model::Job& job = place->second;
-  job.status = JobStatus::Queued;
   job.attempt = 0;
-  job.members.clear();
+  job.holding = model::None{};
+  if (has_children(job.spec.work)) {
+    begin_parent(job);
+  } else {
+    job.status = JobStatus::Queued;
+  }
   index(state, job);
-  return touching<model::Job>(job.key);
+  Touched touched = touching<model::Job>(job.key);
+  count_submitted(state, job, touched);
+  return touched;
 }
 
 Touched on(State& state, const JobRelabelled& event) {
@@ -202,8 +243,9 @@ Touched on(State& state, const JobPlaced& event) {
   job->status = JobStatus::Starting;
   job->attempt += 1;
   job->fence = event.fence;
-  for (const model::NodeId& node : event.nodes) job->members.push_back({.node = node});
   job->not_before.reset();
+  model::Members& held = job->holding.emplace<model::Members>();
+  for (const model::NodeId& node : event.nodes) held.members.push_back({.node = node});
   job->placed_at = event.at;
   job->modified_at = event.at;
   index(state, *job);
@@ -249,11 +291,11 @@ Touched on(State& state, const EndpointChanged& event) {
 Touched on(State& state, const JobReturned& event) {
   model::Job* job = find(state, event.job);
   const model::Member* member = reporting_member(job, event.attempt, event.node);
-  if (member == nullptr || job->members.size() != 1) return {};
+  if (member == nullptr || members_of(*job).size() != 1) return {};
   if (job->status != JobStatus::Starting) return {};
   unindex(state, *job);
   job->status = JobStatus::Queued;
-  job->members.clear();
+  job->holding = model::None{};
   job->placed_at.reset();
   job->modified_at = event.at;
   index(state, *job);
@@ -266,7 +308,7 @@ Touched on(State& state, const JobCancelRequested& event) {
   unindex(state, *job);
   job->cancel_requested = true;
   job->modified_at = event.at;
-  if (holds_nodes(*job)) {
+  if (holds_anything(*job)) {
     job->status = JobStatus::CancelRequested;
   } else {
     job->status = JobStatus::Canceled;
@@ -274,7 +316,9 @@ Touched on(State& state, const JobCancelRequested& event) {
     job->ended_at = event.at;
   }
   index(state, *job);
-  return touching<model::Job>(event.job);
+  Touched touched = touching<model::Job>(event.job);
+  count_ended(state, *job, touched);
+  return touched;
 }
 
 Touched on(State& state, const JobPreempted& event) {
@@ -293,6 +337,20 @@ Touched on(State& state, const JobEnded& event) {
   model::Job* job = find(state, event.job);
   if (job == nullptr || job->attempt != event.attempt) return touched;
   end_member(state, *job, event.node, event.outcome, event.at, touched);
+  return touched;
+}
+
+Touched on(State& state, const ParentEnded& event) {
+  model::Job* job = find(state, event.job);
+  if (job == nullptr || !std::holds_alternative<model::Children>(job->holding)) return {};
+  unindex(state, *job);
+  job->status = event.status;
+  job->error = event.error;
+  job->holding = model::None{};
+  job->ended_at = event.at;
+  job->modified_at = event.at;
+  Touched touched = touching<model::Job>(event.job);
+  count_ended(state, *job, touched);
   return touched;
 }
 

@@ -4,6 +4,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <variant>
@@ -81,8 +82,10 @@ struct State {
   // fills the maps above by other means calls rebuild_indexes().
   std::set<QueueEntry> queue{};                             ///< The Queued jobs.
   std::map<model::NodeId, std::set<model::JobKey>> held{};  ///< Nodes that hold any, and which.
-  std::map<std::string, TargetIndex> targets{};             ///< Those with nodes or queued jobs.
-  std::map<std::string, SiteUse> site_use{};                ///< Sites with nodes of clusters.
+  /// The jobs that are not over of each that is named as a parent, whether it is there or not.
+  std::map<model::JobKey, std::set<model::JobKey>> children{};
+  std::map<std::string, TargetIndex> targets{};  ///< Those with nodes or queued jobs.
+  std::map<std::string, SiteUse> site_use{};     ///< Sites with nodes of clusters.
 };
 
 void rebuild_indexes(State& state);
@@ -186,6 +189,13 @@ struct JobEnded {
   model::Outcome outcome{};
   WallTime at{};
 };
+/// Of a job that is made of others, when they are over.
+struct ParentEnded {
+  model::JobKey job{};
+  model::JobStatus status = model::JobStatus::Completed;
+  std::optional<model::JobError> error{};
+  WallTime at{};
+};
 struct JobDeleted {
   model::JobKey job{};
 };
@@ -275,14 +285,15 @@ struct NodeGone {
   WallTime at{};
 };
 
-using Event = std::variant<WorkspaceMade, WorkspaceDeleted, SiteMade, SiteRemoved, ComputeMade,
-                           ComputeDeleteRequested, ComputeGone, JobSubmitted, JobRelabelled,
-                           JobPlaced, JobAdvanced, MemberPrepared, EndpointChanged, JobReturned,
-                           JobCancelRequested, JobPreempted, JobEnded, JobDeleted, JobBroughtBack,
-                           JobWarned, NodeRequested, NodeStarted, NodeStartFailed, NodeJoined,
-                           NodeWorksAhead, NodeDetached, NodeLeaseExtended, NodeToldToLeave,
-                           NodeRecalled, NodeDismissed, NodePreempted, NodeGone, UserMade,
-                           UserDeleted, TokenMade, TokenRevoked, RoleAssigned, RoleRemoved>;
+using Event =
+    std::variant<WorkspaceMade, WorkspaceDeleted, SiteMade, SiteRemoved, ComputeMade,
+                 ComputeDeleteRequested, ComputeGone, JobSubmitted, JobRelabelled, JobPlaced,
+                 JobAdvanced, MemberPrepared, EndpointChanged, JobReturned, JobCancelRequested,
+                 JobPreempted, JobEnded, ParentEnded, JobDeleted, JobBroughtBack, JobWarned,
+                 NodeRequested, NodeStarted, NodeStartFailed, NodeJoined, NodeWorksAhead,
+                 NodeDetached, NodeLeaseExtended, NodeToldToLeave, NodeRecalled, NodeDismissed,
+                 NodePreempted, NodeGone, UserMade, UserDeleted, TokenMade, TokenRevoked,
+                 RoleAssigned, RoleRemoved>;
 
 /// What an event touched, and so what must be written: touched.of<model::Job>() has keys of jobs.
 struct Touched : EntityKeys {

@@ -51,10 +51,10 @@ TEST_F(StateTest, ASubmittedJobIsQueuedWhateverItSaidOfItself) {
                                    .sequence = 1000,
                                    .status = JobStatus::Running,
                                    .attempt = 7,
-                                   .members = {{.node = {"x"}}}}});
+                                   .holding = model::Members{{{.node = {"x"}}}}}});
   EXPECT_EQ(job("k").status, JobStatus::Queued);
   EXPECT_EQ(job("k").attempt, 0);
-  EXPECT_TRUE(job("k").members.empty());
+  EXPECT_TRUE(members_of(job("k")).empty());
 }
 
 TEST_F(StateTest, ASecondSubmitOfANameTouchesNothing) {
@@ -147,7 +147,7 @@ TEST_F(StateTest, ACompletedJobLetsGoOfItsNode) {
   EXPECT_FALSE(job().error);
   EXPECT_EQ(job().outcome, model::Outcome{});
   EXPECT_EQ(job().ended_at, at(9));
-  EXPECT_TRUE(job().members.empty());
+  EXPECT_TRUE(members_of(job()).empty());
   EXPECT_TRUE(jobs_on(state, {"n"}).empty());
 }
 

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "core/controller.h"
 #include "core/distribution.h"
 #include "core/docker_limits.h"
 #include "core/expression.h"
@@ -66,15 +67,16 @@ Status check_name(const std::string& kind, const std::string& name) {
 }
 
 Status check_command(const model::JobSpec& spec) {
-  if (trim(spec.command).empty()) return wrong("command", "the command is empty");
-  if (spec.command.size() > kLongestCommand) {
+  const std::string& command = command_of(spec).command;
+  if (trim(command).empty()) return wrong("command", "the command is empty");
+  if (command.size() > kLongestCommand) {
     return fail(Code::TooLarge,
                 fmt::format("the command is longer than {}", human_bytes(kLongestCommand)),
                 "command");
   }
-  if (holds_nul(spec.command)) return wrong("command", "the command holds a NUL character");
+  if (holds_nul(command)) return wrong("command", "the command holds a NUL character");
   // value_of is of no interest here: only whether every name is defined.
-  TRY(expand(spec.command, spec, [](std::string_view) { return std::string(); }));
+  TRY(expand(command, spec, [](std::string_view) { return std::string(); }));
   return Done{};
 }
 
@@ -138,7 +140,7 @@ Status check_output(const std::string& name, const model::JobOutput& output) {
 }
 
 Status check_variables(const model::JobSpec& spec) {
-  for (const auto& [name, value] : spec.environment_variables) {
+  for (const auto& [name, value] : command_of(spec).environment_variables) {
     if (!model::is_variable_name(name)) {
       return wrong("environment_variables",
                    fmt::format("'{}' cannot name an environment variable: use letters, digits and "
@@ -155,11 +157,12 @@ Status check_variables(const model::JobSpec& spec) {
 /// Which there are is for the server to say.
 Status check_secrets(const model::JobSpec& spec) {
   const std::string target = fmt::format("properties.{}", model::kSecretsProperty);
-  for (const auto& [variable, secret] : spec.secrets) {
+  const model::CommandWork& work = command_of(spec);
+  for (const auto& [variable, secret] : work.secrets) {
     if (is_reserved_variable(variable)) {
       return wrong(target, fmt::format("'{}' is set by Berth; a secret cannot go there", variable));
     }
-    if (spec.environment_variables.contains(variable)) {
+    if (work.environment_variables.contains(variable)) {
       return wrong(target, fmt::format("'{}' is both an environment variable of the job and a "
                                        "secret",
                                        variable));
@@ -196,7 +199,7 @@ Status check_compute(const model::JobSpec& spec, std::span<const ComputeChoice> 
     return wrong("compute", fmt::format("no compute '{}' in this workspace; there is: {}", name,
                                         names_of(choices)));
   }
-  TRY(check_instances(spec.resources.instance_count, *choice));
+  TRY(check_instances(command_of(spec).resources.instance_count, *choice));
   if (spec.timeout && choice->time_limit && *spec.timeout > *choice->time_limit) {
     return wrong("limits.timeout",
                  fmt::format("the timeout of {} s is longer than the {} s for which '{}' has its "
@@ -222,7 +225,7 @@ Status check_limits(const model::JobSpec& spec) {
                                                 "of them a control character",
                                                 kLongestName));
   }
-  TRY(docker_limits(spec.resources));
+  TRY(docker_limits(command_of(spec).resources));
   return Done{};
 }
 
@@ -235,15 +238,29 @@ Status check_data(const model::JobSpec& spec) {
     TRY(check_name("outputs", name));
     TRY(check_output(name, output));
   }
-  if (spec.code_id.empty()) return Done{};
-  const auto code = model::parse_asset_ref(model::AssetKind::Code, spec.code_id);
+  const std::string& code_id = command_of(spec).code_id;
+  if (code_id.empty()) return Done{};
+  const auto code = model::parse_asset_ref(model::AssetKind::Code, code_id);
   if (!code) return wrong("code", code.error().message);
+  return Done{};
+}
+
+Status check_array(const model::JobSpec& spec) {
+  const auto* array = std::get_if<model::ArrayWork>(&spec.work);
+  if (array == nullptr) return Done{};
+  if (array->first < 0 || array->last < array->first) {
+    return wrong("array", "an array has indices from 0 on, and the last is not below the first");
+  }
+  if (array->last - array->first >= kLongestArray) {
+    return wrong("array", fmt::format("an array has at most {} jobs", kLongestArray));
+  }
+  if (array->at_once < 0) return wrong("array", "at least one job of an array runs at a time");
   return Done{};
 }
 
 /// Literals that the command uses and a shell would read more into than was meant.
 void warn_of_literals(const model::JobSpec& spec, std::vector<std::string>& warnings) {
-  const auto used = references(spec.command);
+  const auto used = references(command_of(spec).command);
   const std::set<std::string_view> paths(used.begin(), used.end());
   for (const auto& [name, input] : spec.inputs) {
     if (input.type != DataType::Literal || !paths.contains("inputs." + name)) continue;
@@ -258,7 +275,7 @@ void warn_of_literals(const model::JobSpec& spec, std::vector<std::string>& warn
 std::vector<std::string> warnings_of(const model::JobSpec& spec) {
   std::vector<std::string> warnings;
   warn_of_literals(spec, warnings);
-  for (const auto& [name, value] : spec.environment_variables) {
+  for (const auto& [name, value] : command_of(spec).environment_variables) {
     if (!is_reserved_variable(name)) continue;
     warnings.push_back(
         fmt::format("environment variable '{}' is set by Berth; the job's own is ignored", name));
@@ -269,6 +286,7 @@ std::vector<std::string> warnings_of(const model::JobSpec& spec) {
 }  // namespace
 
 bool is_reserved_variable(std::string_view name) {
+  if (name == kArrayIndexVariable) return false;  // It stands in the spec of each child.
   return std::find(kReserved.begin(), kReserved.end(), name) != kReserved.end() ||
          std::any_of(kReservedPrefixes.begin(), kReservedPrefixes.end(),
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
@@ -276,10 +294,7 @@ bool is_reserved_variable(std::string_view name) {
 
 Result<std::vector<std::string>> validate(const model::JobSpec& spec,
                                           std::span<const ComputeChoice> choices) {
-  if (spec.type != "Command") {
-    return fail(Code::NotSupported,
-                fmt::format("jobs of type '{}' are not supported yet", spec.type), "type");
-  }
+  TRY(check_array(spec));
   TRY(check_command(spec));
   TRY(check_data(spec));
   TRY(check_variables(spec));

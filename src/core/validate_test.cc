@@ -12,7 +12,7 @@ using model::DataType;
 const std::vector<ComputeChoice> kTargets = {{.name = "local"}, {.name = "Pool", .max_nodes = 3}};
 
 model::JobSpec valid_spec() {
-  return {.command = "echo ${{inputs.n}} > ${{outputs.out}}/x",
+  return {.work = model::CommandWork{.command = "echo ${{inputs.n}} > ${{outputs.out}}/x"},
           .inputs = {{"n", {.type = DataType::Literal, .value = "5"}}},
           .outputs = {{"out", {}}}};
 }
@@ -35,17 +35,13 @@ TEST(Validate, TakesAJobThatIsRight) {
 }
 
 TEST(Validate, TheCommandMustSayWhatToDo) {
-  EXPECT_EQ(refused([](auto& spec) { spec.command = " \n"; }), "command");
-  EXPECT_EQ(refused([](auto& spec) { spec.command = std::string("a\0b", 3); }), "command");
-  EXPECT_EQ(refused([](auto& spec) { spec.command = std::string(65'537, 'x'); }), "command");
-  EXPECT_EQ(refused([](auto& spec) { spec.command = std::string(65'536, 'x'); }), "");
-  EXPECT_EQ(refused([](auto& spec) { spec.command = "${{inputs.m}}"; }), "command");
-}
-
-TEST(Validate, OtherTypesAreNotSupported) {
-  const auto checked = validate({.type = "Sweep", .command = "x"}, kTargets);
-  ASSERT_FALSE(checked);
-  EXPECT_EQ(checked.error().code, Code::NotSupported);
+  EXPECT_EQ(refused([](auto& spec) { command_of(spec).command = " \n"; }), "command");
+  EXPECT_EQ(refused([](auto& spec) { command_of(spec).command = std::string("a\0b", 3); }),
+            "command");
+  EXPECT_EQ(refused([](auto& spec) { command_of(spec).command = std::string(65'537, 'x'); }),
+            "command");
+  EXPECT_EQ(refused([](auto& spec) { command_of(spec).command = std::string(65'536, 'x'); }), "");
+  EXPECT_EQ(refused([](auto& spec) { command_of(spec).command = "${{inputs.m}}"; }), "command");
 }
 
 TEST(Validate, NamesAreIdentifiersJoinedByDots) {
@@ -107,15 +103,17 @@ TEST(Validate, LimitsAndResourcesArePositive) {
   EXPECT_EQ(refused([](auto& spec) { spec.timeout = seconds(0); }), "limits.timeout");
   EXPECT_EQ(refused([](auto& spec) { spec.priority = 4; }), "queue_settings.priority");
   for (const int count : {-1, 0, 2}) {
-    EXPECT_EQ(refused([&](auto& spec) { spec.resources.instance_count = count; }),
+    EXPECT_EQ(refused([&](auto& spec) { command_of(spec).resources.instance_count = count; }),
               "resources.instance_count");
   }
 }
 
 TEST(Validate, EnvironmentVariablesCanBeSet) {
-  EXPECT_EQ(refused([](auto& spec) { spec.environment_variables["A=B"] = "x"; }),
+  EXPECT_EQ(refused([](auto& spec) { command_of(spec).environment_variables["A=B"] = "x"; }),
             "environment_variables");
-  EXPECT_EQ(refused([](auto& spec) { spec.environment_variables["A"] = std::string(1, '\0'); }),
+  EXPECT_EQ(refused([](auto& spec) {
+              command_of(spec).environment_variables["A"] = std::string(1, '\0');
+            }),
             "environment_variables.A");
 }
 
@@ -142,7 +140,7 @@ TEST(Validate, WarnsOfLiteralsThatAShellWouldReadMoreInto) {
 
 TEST(Validate, WarnsOfVariablesThatBerthSetsItself) {
   model::JobSpec spec = valid_spec();
-  spec.environment_variables = {{"AZUREML_RUN_ID", "x"}, {"MY_FLAG", "y"}};
+  command_of(spec).environment_variables = {{"AZUREML_RUN_ID", "x"}, {"MY_FLAG", "y"}};
   EXPECT_EQ(validate(spec, kTargets)->size(), 1u);
 }
 
@@ -158,10 +156,10 @@ TEST(ReservedVariables, AreTheOnesBerthSets) {
 
 TEST(Validate, ADistributionIsChecked) {
   const boost::json::value none = {{"distributionType", "PyTorch"}, {"processCountPerInstance", 0}};
-  EXPECT_EQ(refused([&](auto& spec) { spec.distribution = none; }),
+  EXPECT_EQ(refused([&](auto& spec) { command_of(spec).distribution = none; }),
             "distribution.process_count_per_instance");
   const boost::json::value two = {{"distributionType", "Mpi"}, {"processCountPerInstance", 2}};
-  EXPECT_EQ(refused([&](auto& spec) { spec.distribution = two; }), "");
+  EXPECT_EQ(refused([&](auto& spec) { command_of(spec).distribution = two; }), "");
 }
 
 }  // namespace

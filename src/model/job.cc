@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <regex>
+#include <utility>
 
 #include "model/datastore.h"
 
@@ -29,15 +31,41 @@ std::string replace_expression(const std::string& text, const std::string& name,
 
 }  // namespace
 
+const CommandWork& command_of(const JobSpec& spec) {
+  if (const auto* command = std::get_if<CommandWork>(&spec.work)) return *command;
+  if (const auto* service = std::get_if<ServiceWork>(&spec.work)) return service->serves;
+  return std::get<ArrayWork>(spec.work).each;
+}
+
+CommandWork& command_of(JobSpec& spec) {
+  return const_cast<CommandWork&>(command_of(std::as_const(spec)));
+}
+
+const ServiceSpec* service_of(const JobSpec& spec) {
+  const auto* work = std::get_if<ServiceWork>(&spec.work);
+  return work == nullptr ? nullptr : &work->service;
+}
+
+int nodes_of_attempt(const JobSpec& spec) {
+  return std::max(command_of(spec).resources.instance_count, 1);
+}
+
+const std::vector<Member>& members_of(const Job& job) {
+  static const std::vector<Member> kNobody;
+  const auto* held = std::get_if<Members>(&job.holding);
+  return held == nullptr ? kNobody : held->members;
+}
+
 const Member* find_member(const Job& job, const NodeId& node) {
-  for (const Member& member : job.members) {
+  for (const Member& member : members_of(job)) {
     if (member.node == node) return &member;
   }
   return nullptr;
 }
 
 NodeId head_node(const Job& job) {
-  return job.members.empty() ? NodeId{} : job.members.front().node;
+  const std::vector<Member>& members = members_of(job);
+  return members.empty() ? NodeId{} : members.front().node;
 }
 
 bool is_terminal(JobStatus status) {

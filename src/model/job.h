@@ -8,14 +8,15 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
 #include "model/access.h"
 #include "model/node.h"
-#include "model/secret.h"
-#include "model/service.h"
+#include "model/work.h"
 #include "model/workspace.h"
 
 namespace berth::model {
@@ -95,55 +96,36 @@ struct JobOutput {
 };
 BOOST_DESCRIBE_STRUCT(JobOutput, (), (type, uri, mode, description, asset_name, asset_version))
 
-struct JobResources {
-  int instance_count = 1;
-  std::string instance_type{};
-  std::string shm_size{};
-  std::string docker_args{};
-  boost::json::object properties{};
-
-  friend bool operator==(const JobResources&, const JobResources&) = default;
-};
-BOOST_DESCRIBE_STRUCT(JobResources, (),
-                      (instance_count, instance_type, shm_size, docker_args, properties))
-
 /// What the user asked for; never changes after the submit. Two submits under one name must agree
 /// on all of it.
 struct JobSpec {
-  std::string type = "Command";  ///< ARM's JobType. Only Command runs today.
-  std::string command{};
-  std::string code_id{};         ///< ARM id of a code version; may be empty.
-  std::string environment_id{};  ///< ARM id or azureml: reference; recorded.
-  std::string compute{};         ///< Name of the target; empty means the workspace's default.
+  Work work{};            ///< What kind of work it is, and what that kind alone says.
+  std::string compute{};  ///< Name of the target; empty means the workspace's default.
   std::string experiment_name = "Default";
-  std::map<std::string, std::string> environment_variables{};
-  SecretVariables secrets{};  ///< Their names; the values are looked up for each attempt.
   std::map<std::string, JobInput> inputs{};
   std::map<std::string, JobOutput> outputs{};
   std::optional<std::chrono::seconds> timeout{};
-  JobResources resources{};
   int priority = 2;  ///< queue_settings.priority: low 1, medium 2, high 3.
   std::optional<std::string> job_tier{};
-  boost::json::value distribution = nullptr;  ///< ARM's object, as sent.
-  boost::json::value identity = nullptr;      ///< Likewise.
+  boost::json::value identity = nullptr;      ///< ARM's object, as sent.
   boost::json::value notification = nullptr;  ///< Likewise.
   boost::json::object services{};             ///< Interactive services, as sent.
   std::string component_id{};
   std::string parent_job_name{};
-  std::optional<ServiceSpec> service{};  ///< It is not meant to end, and answers requests.
 
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };
 BOOST_DESCRIBE_STRUCT(JobSpec, (),
-                      (type, command, code_id, environment_id, compute, experiment_name,
-                       environment_variables, secrets, inputs, outputs, timeout, resources,
-                       priority, job_tier, distribution, identity, notification, services,
-                       component_id, parent_job_name, service))
+                      (work, compute, experiment_name, inputs, outputs, timeout, priority, job_tier,
+                       identity, notification, services, component_id, parent_job_name))
 
-/// Null: the job is meant to end.
-inline const ServiceSpec* service_of(const JobSpec& spec) {
-  return spec.service ? &*spec.service : nullptr;
-}
+/// The command that the work is, or that each of its children runs.
+const CommandWork& command_of(const JobSpec& spec);
+CommandWork& command_of(JobSpec& spec);
+/// Null: the work is meant to end.
+const ServiceSpec* service_of(const JobSpec& spec);
+/// How many nodes an attempt takes at once.
+int nodes_of_attempt(const JobSpec& spec);
 
 /// How one attempt ended, as the node saw it.
 enum class Ending {
@@ -197,6 +179,42 @@ struct Member {
 };
 BOOST_DESCRIBE_STRUCT(Member, (), (node, status, address, port, outcome, ended_at, endpoint))
 
+// What a job holds while it goes on, by the kind of its work and of its target.
+
+/// It waits, or is over.
+struct None {
+  static constexpr std::string_view kKind = "None";
+};
+BOOST_DESCRIBE_STRUCT(None, (), ())
+/// The nodes of its attempt, by rank; never empty.
+struct Members {
+  static constexpr std::string_view kKind = "Members";
+  std::vector<Member> members{};
+};
+BOOST_DESCRIBE_STRUCT(Members, (), (members))
+/// An engine (target/engine.h) has taken the attempt, and runs it without nodes of ours.
+struct EngineRun {
+  static constexpr std::string_view kKind = "EngineRun";
+  std::string engine{};                   ///< The compute whose engine it is.
+  JobStatus phase = JobStatus::Starting;  ///< Starting, Preparing, Running or Finalizing.
+  std::string note{};                     ///< For people: why it is pending, where it runs.
+};
+BOOST_DESCRIBE_STRUCT(EngineRun, (), (engine, phase, note))
+/// It is made of other jobs, and holds no nodes itself. Which of them go on the State knows; those
+/// that are over have left it and are counted here.
+struct Children {
+  static constexpr std::string_view kKind = "Children";
+  int submitted = 0;  ///< So many were made, the first ones that are to be.
+  int completed = 0;
+  int failed = 0;
+  int canceled = 0;
+
+  int going_on() const { return submitted - completed - failed - canceled; }
+};
+BOOST_DESCRIBE_STRUCT(Children, (), (submitted, completed, failed, canceled))
+
+using Holding = std::variant<None, Members, EngineRun, Children>;
+
 /// What a user submits, and what has become of it.
 struct Job {
   JobKey key{};
@@ -212,7 +230,7 @@ struct Job {
   JobStatus status = JobStatus::NotStarted;
   int attempt = 0;      ///< The current or last one; 0 before the first. The fencing token.
   std::string fence{};  ///< Tells the attempt from any other that ever bore its name and number.
-  std::vector<Member> members{};  ///< The nodes the attempt holds, by rank; empty: none.
+  Holding holding{};    ///< What the attempt has, from its placement to its end.
   bool cancel_requested = false;
   bool is_yielding = false;  ///< The attempt is being stopped, to be queued again.
   int requeues = 0;          ///< How often an attempt was taken from it.
@@ -233,17 +251,22 @@ struct Job {
 };
 BOOST_DESCRIBE_STRUCT(Job, (),
                       (key, sequence, spec, display_name, description, tags, properties,
-                       is_archived, status, attempt, fence, members, cancel_requested, is_yielding,
+                       is_archived, status, attempt, fence, holding, cancel_requested, is_yielding,
                        requeues, requeue_reason, restarts, not_before, placed_at, outcome, error,
                        warnings, created_by, created_by_user, code_digest, created_at, modified_at,
                        started_at, ended_at))
 
-/// Has nodes, from its placement to its end.
-inline bool holds_nodes(const Job& job) { return !job.members.empty(); }
+inline bool holds_nodes(const Job& job) { return std::holds_alternative<Members>(job.holding); }
+inline bool holds_anything(const Job& job) { return !std::holds_alternative<None>(job.holding); }
+/// The nodes of its attempt, by rank; empty when it holds none.
+const std::vector<Member>& members_of(const Job& job);
 /// The member on that node; nullptr when it is not one of the job's.
 const Member* find_member(const Job& job, const NodeId& node);
 /// The head's node; empty when the job holds none.
 NodeId head_node(const Job& job);
+
+/// The job that it names as its parent, which may not be there. Without one: no name.
+inline JobKey parent_of(const Job& job) { return {job.key.workspace, job.spec.parent_job_name}; }
 
 /// "ExperimentRun/dcid.<name>/": where the job's artifacts lie in workspaceartifactstore.
 std::string artifact_prefix(const JobKey& key);
@@ -253,3 +276,9 @@ std::string artifact_prefix(const JobKey& key);
 std::string output_uri(const Job& job, const std::string& output_name);
 
 }  // namespace berth::model
+
+/// Rows of before say only which members there are.
+template <>
+struct berth::record::OneOf<berth::model::Holding> {
+  static constexpr std::string_view kKey = "holding";
+};

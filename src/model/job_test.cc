@@ -46,7 +46,7 @@ TEST(Job, SurvivesItsOwnRecord) {
   Job job{.key = {.workspace = {"w"}, .name = "j"}};
   job.spec.inputs["x"] = {.type = DataType::Literal, .value = "0.05"};
   job.spec.timeout = std::chrono::seconds(5);
-  job.spec.distribution = {{"distributionType", "PyTorch"}};
+  command_of(job.spec).distribution = {{"distributionType", "PyTorch"}};
   job.outcome = Outcome{.ending = Ending::Signaled, .signal = 9};
 
   const Result<Job> again = record::decode_text<Job>(record::encode_text(job));

@@ -36,7 +36,7 @@ struct RestartPolicy {
 };
 BOOST_DESCRIBE_STRUCT(RestartPolicy, (), (when, limit, back_off, longest_back_off))
 
-/// What makes a job a service: it listens on a port of its node's loopback address.
+/// What is asked of a service: it listens on a port of its node's loopback address.
 struct ServiceSpec {
   int port = 0;  ///< 0: its node picks a free one. Its command has it in BERTH_SERVICE_PORT.
   Probe probe{};

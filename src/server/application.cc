@@ -59,13 +59,13 @@ Application::Application(ApplicationParts parts)
       table_(all_routes()),
       audit_(parts_.services),
       guesses_(kGuesses),
-      deployments_({.services = parts_.services,
-                    .loop = parts_.loop,
-                    .inside = inside(),
-                    .key = parts_.sealing_key}),
+      template_deployments_({.services = parts_.services,
+                             .loop = parts_.loop,
+                             .inside = inside(),
+                             .key = parts_.sealing_key}),
       gate_(parts_.loop, parts_.services.ledger.state()) {
   parts_.services.run_room = &run_room_;
-  parts_.services.deployments = &deployments_;
+  parts_.services.template_deployments = &template_deployments_;
   parts_.services.nodes = &parts_.nodes;
   parts_.services.gate = &gate_;
 }

@@ -6,7 +6,7 @@
 
 #include "io/http/http_server.h"
 #include "io/loop.h"
-#include "server/arm/deployments.h"
+#include "server/arm/template_deployments.h"
 #include "server/door/audit_trail.h"
 #include "server/door/call.h"
 #include "server/door/route.h"
@@ -34,7 +34,7 @@ class Application final : public io::HttpHandler {
   io::Admission admit(const io::RequestHead& head) override;
 
   /// Goes on with deployments that an earlier server has begun.
-  Status recover() { return deployments_.recover_after_start(); }
+  Status recover() { return template_deployments_.recover_after_start(); }
 
   /// The door for requests of our own.
   Inside inside();
@@ -72,7 +72,7 @@ class Application final : public io::HttpHandler {
   AuditTrail audit_;
   PeerThrottle guesses_;
   RunRoom run_room_;
-  Deployments deployments_;
+  TemplateDeployments template_deployments_;
   ServiceGate gate_;
 };
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "server/application_fixture.h"
-#include "server/arm/deployments.h"
+#include "server/arm/template_deployments.h"
 
 namespace berth::server {
 namespace {
@@ -60,7 +60,7 @@ class InsideTest : public ApplicationTest {
   }
 
   /// As the next server would go on with it. `tried`: what was on disk when the step was.
-  void go_on(Deployments& deployments, const model::TemplateDeployment& deployment) {
+  void go_on(TemplateDeployments& deployments, const model::TemplateDeployment& deployment) {
     ASSERT_TRUE(deployments.recover_after_start());
     const auto hangs_at = SystemClock().now().mono + std::chrono::minutes(1);
     while (!model::is_over(stored(deployment).state) && SystemClock().now().mono < hangs_at) {
@@ -69,7 +69,7 @@ class InsideTest : public ApplicationTest {
       settle();
     }
   }
-  Deployments::Parts parts(const std::function<void()>& on_try) {
+  TemplateDeployments::Parts parts(const std::function<void()>& on_try) {
     return {.services = services,
             .loop = loop,
             .inside = {.perform = [on_try](const Principal&, io::Request) -> Result<io::Reply> {
@@ -118,7 +118,7 @@ TEST_F(InsideTest, WhatIsAnsweredLaterIsNoResource) {
 TEST_F(InsideTest, ADeploymentGoesOnOnceAfterTheServerEndedInItsStep) {
   const model::TemplateDeployment deployment = interrupted(0, 0);
   int counted = -1;
-  Deployments again(parts([&] { counted = stored(deployment).resumed; }));
+  TemplateDeployments again(parts([&] { counted = stored(deployment).resumed; }));
 
   go_on(again, deployment);
 
@@ -129,7 +129,7 @@ TEST_F(InsideTest, ADeploymentGoesOnOnceAfterTheServerEndedInItsStep) {
 TEST_F(InsideTest, ADeploymentIsNotTriedAThirdTimeWhenItsStepEndedTheServerTwice) {
   const model::TemplateDeployment deployment = interrupted(0, 1);
   int tries = 0;
-  Deployments again(parts([&] { ++tries; }));
+  TemplateDeployments again(parts([&] { ++tries; }));
 
   go_on(again, deployment);
 
@@ -142,7 +142,7 @@ TEST_F(InsideTest, ADeploymentIsNotTriedAThirdTimeWhenItsStepEndedTheServerTwice
 TEST_F(InsideTest, AStepThatAnEarlierServerFinishedDoesNotCountAgainstTheNext) {
   const model::TemplateDeployment deployment = interrupted(1, 1);
   int tries = 0;
-  Deployments again(parts([&] { ++tries; }));
+  TemplateDeployments again(parts([&] { ++tries; }));
 
   go_on(again, deployment);
 
@@ -152,7 +152,7 @@ TEST_F(InsideTest, AStepThatAnEarlierServerFinishedDoesNotCountAgainstTheNext) {
 
 TEST_F(InsideTest, AFaultOfOursFailsTheDeploymentAndNothingElse) {
   const model::TemplateDeployment deployment = interrupted(0, 0);
-  Deployments again(parts([&] { (void)std::string().at(1); }));
+  TemplateDeployments again(parts([&] { (void)std::string().at(1); }));
 
   go_on(again, deployment);
 

@@ -137,10 +137,11 @@ using Batch = std::vector<Write>;
 struct JobQuery {
   model::WorkspaceId workspace{};
   enum class View { ActiveOnly, ArchivedOnly, All } view = View::ActiveOnly;
-  std::string type{};       ///< "Command"; empty: any.
+  std::string type{};       ///< A kind of work (model::kind_of): "Command"; empty: any.
   std::string tag_key{};    ///< Empty: any.
   std::string tag_value{};  ///< Empty: any value of the key.
   std::string experiment{};
+  std::string parent{};  ///< The name of the job whose children they are; empty: any.
   std::optional<std::int64_t> before{};  ///< Only sequences below: the page's continuation.
   std::size_t limit = 50;
 };

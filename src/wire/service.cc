@@ -94,8 +94,8 @@ std::string_view name_of_when(RestartWhen when) {
 std::string_view state_of_service(const model::Job& service) {
   if (model::is_terminal(service.status)) return "Stopped";
   if (service.cancel_requested) return "Stopping";
-  if (service.members.empty()) return service.restarts > 0 ? "Restarting" : "Waiting";
-  const auto& endpoint = service.members.front().endpoint;
+  if (!model::holds_nodes(service)) return service.restarts > 0 ? "Restarting" : "Waiting";
+  const auto& endpoint = members_of(service).front().endpoint;
   return boost::describe::enum_to_string(
       endpoint ? endpoint->state : model::EndpointState::Starting, "Starting");
 }
@@ -114,7 +114,7 @@ Result<model::Job> service_from_json(const json::value& body) {
   if (const auto restart = TRY(root.fields("restart"))) {
     TRY(read_restart(*restart, service.restart));
   }
-  job.spec.service = service;
+  job.spec.work = model::ServiceWork{command_of(job.spec), service};
   return job;
 }
 
@@ -123,7 +123,7 @@ json::object to_json(const model::Job& service, const std::string& address) {
       {"name", service.key.name},
       {"state", state_of_service(service)},
       {"address", address},
-      {"command", service.spec.command},
+      {"command", command_of(service.spec).command},
       {"compute", service.spec.compute},
       {"status", boost::describe::enum_to_string(service.status, "Unknown")},
       {"attempt", service.attempt},
@@ -133,9 +133,10 @@ json::object to_json(const model::Job& service, const std::string& address) {
   };
   if (!service.requeue_reason.empty()) object["last_restart"] = service.requeue_reason;
   if (service.error) object["error"] = service.error->message;
-  if (!service.members.empty()) {
-    object["node"] = service.members.front().node.text;
-    if (const auto& endpoint = service.members.front().endpoint) object["port"] = endpoint->port;
+  if (model::holds_nodes(service)) {
+    object["node"] = members_of(service).front().node.text;
+    if (const auto& endpoint = members_of(service).front().endpoint)
+      object["port"] = endpoint->port;
   }
   const model::ServiceSpec* spec = model::service_of(service.spec);
   if (spec == nullptr) return object;

@@ -36,6 +36,11 @@ void fill(T& value, int number) {
     value = T(number);
   } else if constexpr (IsTime<T>::value) {
     value = T(typename T::duration(number));
+  } else if constexpr (IsVariant<T>::value) {
+    constexpr std::size_t kKinds = std::variant_size_v<T>;
+    boost::mp11::mp_with_index<kKinds>(static_cast<std::size_t>(number) % kKinds, [&](auto kind) {
+      fill(value.template emplace<kind>(), number);
+    });
   } else if constexpr (IsVector<T>::value) {
     fill(value.emplace_back(), number);
   } else if constexpr (IsMap<T>::value) {

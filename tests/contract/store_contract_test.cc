@@ -308,6 +308,26 @@ TYPED_TEST(StoreContract, JobsAreFoundByViewTypeExperimentAndTag) {
   EXPECT_EQ(this->listed({.tag_key = "team", .tag_value = "green"}), Sequences{1});
 }
 
+TYPED_TEST(StoreContract, TheChildrenOfAJobAreFoundOverOrNot) {
+  model::Job first = job(2, "first");
+  model::Job ended = job(3, "ended", JobStatus::Completed);
+  model::Job archived = job(4, "archived", JobStatus::Completed);
+  first.spec.parent_job_name = ended.spec.parent_job_name = "p";
+  archived.spec.parent_job_name = "p";
+  archived.is_archived = true;
+  model::Job others = job(5, "other");
+  others.spec.parent_job_name = "q";
+  others.spec.experiment_name = "exp";
+  ASSERT_TRUE(this->commit({Put{job(1, "p")}, Put{first}, Put{ended}, Put{archived}, Put{others}}));
+
+  EXPECT_EQ(this->listed({.parent = "p"}), (Sequences{3, 2}));
+  EXPECT_EQ(this->listed({.view = View::All, .parent = "p"}), (Sequences{4, 3, 2}));
+  EXPECT_EQ(this->listed({.parent = "p", .limit = 1}), Sequences{3});
+  EXPECT_EQ(this->listed({.parent = "p", .before = 3}), Sequences{2});
+  EXPECT_EQ(this->listed({.experiment = "exp", .parent = "p"}), Sequences{});
+  EXPECT_EQ(this->listed({.parent = "first"}), Sequences{});
+}
+
 TYPED_TEST(StoreContract, ListsSeeWhatIsCommittedAndNothingElse) {
   this->hand_over(this->impossible());
   this->hand_over({Put{job(1, "a")}, store::PutAsset{asset("a", "1")}, store::PutBlob{blob("x")}});

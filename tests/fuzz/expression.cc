@@ -9,7 +9,7 @@ using namespace berth;
 
 FUZZ(input) {
   model::JobSpec spec;
-  spec.command = input;
+  command_of(spec).command = input;
   spec.inputs["x"] = {};
   spec.outputs["y"] = {};
   for (const std::string_view reference : core::references(input)) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "base/record.h"
 #include "io/files/object_store.h"
 #include "io/files/temporary_directory.h"
 #include "io/loop.h"
@@ -116,6 +117,32 @@ TEST_F(OldDatabase, OfSchema9GoesOnAsOneOfToday) {
   state = store->load().value();
   EXPECT_EQ(state.computes.size(), 1u);
   EXPECT_EQ(state.sites.size(), 3u);
+}
+
+TEST_F(OldDatabase, OfSchema10HasItsJobsAsCommands) {
+  ASSERT_NO_FATAL_FAILURE(open("schema-10.sql", 10));
+  const model::WorkspaceId ours = named(state.workspaces, &model::Workspace::name, "default")->id;
+
+  const model::Job child = store->job({ours, "child"}).value().value();
+  EXPECT_EQ(model::kind_of(child.spec.work), "Command");
+  EXPECT_EQ(command_of(child.spec).command, "true");
+  EXPECT_EQ(command_of(child.spec).environment_variables.at("COLOUR"), "red");
+  EXPECT_EQ(command_of(child.spec).resources.instance_count, 1);
+  EXPECT_FALSE(model::holds_anything(child));
+  const std::vector<model::Job> children = *store->jobs({.workspace = ours, .parent = "done"});
+  ASSERT_EQ(children.size(), 1u);
+  EXPECT_EQ(children[0].key, child.key);
+}
+
+/// None of the recorded jobs ran: this is a row of one, as it was written then.
+TEST(OldRow, OfAJobThatRunsHasItsNodes) {
+  const auto row = R"({"key": {"workspace": "w", "name": "j"}, "sequence": 1, "attempt": 1,
+                       "spec": {"type": "Command", "command": "true", "code_id": "azureml:c:1"},
+                       "status": "Running", "members": [{"node": "n1", "status": "Running"}]})";
+  const model::Job job = record::decode_text<model::Job>(row).value();
+  ASSERT_TRUE(model::holds_nodes(job));
+  EXPECT_EQ(members_of(job).at(0).node.text, "n1");
+  EXPECT_EQ(command_of(job.spec).code_id, "azureml:c:1");
 }
 
 }  // namespace

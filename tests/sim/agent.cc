@@ -104,7 +104,7 @@ void Agent::received(const std::string& data, bool binary) {
 
 /// What the judge wants to know of it, and what the command's behaviour says it needs.
 void Agent::told_to_launch(wire::node::Launch& launch) {
-  const Submission submission = submission_of(launch.command);
+  const Submission submission = submission_of(launch.command, launch.environment);
   launch.fetches.clear();
   if (machine_.parts().behaviours.at(submission).fetches > 0ms) {
     launch.fetches.push_back({.what = "its inputs"});
@@ -158,7 +158,7 @@ void Agent::perform(const core::LayOut& action) {
   const AttemptRef& ref = action.attempt;
   const wire::node::Launch& launch = state_.attempts.at(ref).launch;
   machine_.kept()[ref] = {.launch = launch,
-                          .run = {.submission = submission_of(launch.command),
+                          .run = {.submission = submission_of(launch.command, launch.environment),
                                   .attempt = ref.attempt,
                                   .node = machine_.spec().id.text,
                                   .timeline = timelines_.at(ref)}};

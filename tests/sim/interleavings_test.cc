@@ -110,9 +110,9 @@ class History {
     const model::ComputeKey pool{workspace_, "pool"};
     EXPECT_TRUE(plane_.computes.put({.key = pool, .name = "pool", .size = "Standard_DS1_v2"}));
     model::Job job{.key = {workspace_, "a"}};
-    job.spec.command = "true";
+    command_of(job.spec).command = "true";
     job.spec.compute = kind.compute;
-    job.spec.resources.instance_count = kind.nodes;
+    command_of(job.spec).resources.instance_count = kind.nodes;
     EXPECT_TRUE(plane_.jobs.submit(job));
     store_.complete();
     if (kind.nodes == 1) return;

@@ -15,10 +15,13 @@
 namespace berth::sim {
 
 /// Every submit of a simulated user has a number of its own, which is all that its command says.
-/// Names are used again; these are not.
+/// Names are used again; these are not. The children of an array have the numbers behind its own.
 using Submission = int;
+constexpr int kNumbersOfOne = 10;
+using Variables = std::map<std::string, std::string>;
 std::string command_of(Submission submission);
-Submission submission_of(const std::string& command);
+Submission submission_of(const std::string& command, const Variables& variables);
+Submission submission_of(const model::Job& job);
 
 /// Sees what the server cannot: what really runs, what users were told, what is on the disk. Says
 /// what is wrong at the moment it becomes so; only the first is kept.
@@ -72,6 +75,10 @@ class Judge {
 
   void put(const model::Job& job);
   void deleted(const model::JobKey& job);
+  void forget(Submission submission);
+  void check_family(const model::Job& job);
+  void check_children_ended(const model::Job& head, const model::ArrayWork& array);
+  const model::Job* find_job(const model::JobKey& key) const;
   void check_end(const model::Job& job);
   void check_exit(const model::Job& job);
   bool counts(const Run& run) const;
@@ -84,6 +91,7 @@ class Judge {
   std::map<model::JobKey, model::Job> jobs_{};      ///< As they are on the disk.
   std::map<Submission, std::int64_t> sequences_{};  ///< Under which it was recorded.
   std::map<Submission, int> attempts_{};            ///< The highest that was recorded.
+  std::map<Submission, model::JobStatus> ends_{};
   std::set<model::NodeId> nodes_{};
   std::map<Run, Ran> runs_{};
   std::set<Run> running_{};
@@ -95,6 +103,7 @@ struct Judge::Memory {
   std::map<model::JobKey, model::Job> jobs{};
   std::map<Submission, std::int64_t> sequences{};
   std::map<Submission, int> attempts{};
+  std::map<Submission, model::JobStatus> ends{};
   std::set<model::NodeId> nodes{};
 };
 

@@ -79,12 +79,24 @@ Behaviour Users::some_behaviour() {
 
 model::Job Users::draft(const std::string& name, const std::string& compute, int nodes,
                         const Behaviour& behaviour) {
-  const Submission submission = ++last_;
+  const Submission submission = last_ += kNumbersOfOne;
   behaviours_[submission] = behaviour;
   model::Job job{.key = {{"w"}, name}};
-  job.spec.command = command_of(submission);
+  command_of(job.spec).command = command_of(submission);
   job.spec.compute = compute;
-  job.spec.resources.instance_count = nodes;
+  command_of(job.spec).resources.instance_count = nodes;
+  return job;
+}
+
+model::Job Users::array(const std::string& name, const std::string& compute) {
+  model::Job job = draft(name, compute, 1, {});
+  model::ArrayWork work{.each = command_of(job.spec),
+                        .last = 1 + stage_.random.below(5),
+                        .at_once = stage_.random.below(4)};
+  for (int index = work.first; index <= work.last; ++index) {
+    behaviours_[submission_of(job) + index] = some_behaviour();
+  }
+  job.spec.work = std::move(work);
   return job;
 }
 
@@ -92,14 +104,15 @@ model::Job Users::draft(const std::string& name, const std::string& compute, int
 model::Job Users::some_service(const std::string& target) {
   model::Job service =
       draft(fmt::format("s{}", stage_.random.below(4)), target, 1, some_behaviour());
-  service.spec.service =
-      model::ServiceSpec{.probe = {.period = 500ms, .failure_threshold = 2},
-                         .restart = {.back_off = 100ms, .longest_back_off = 4s}};
+  service.spec.work =
+      model::ServiceWork{.serves = command_of(service.spec),
+                         .service = {.probe = {.period = 500ms, .failure_threshold = 2},
+                                     .restart = {.back_off = 100ms, .longest_back_off = 4s}}};
   return service;
 }
 
 void Users::submit(model::Job draft) {
-  stage_.note("submit", draft.key.name, draft.spec.compute, submission_of(draft.spec.command));
+  stage_.note("submit", draft.key.name, draft.spec.compute, submission_of(draft));
   try_submit(draft);
 }
 
@@ -117,7 +130,7 @@ void Users::try_submit(const model::Job& draft) {
   server->ledger.when_durable([this, draft, is_answered](const Status& durable) {
     *is_answered = true;
     if (durable) {
-      stage_.judge.accepted(submission_of(draft.spec.command), draft.key);
+      stage_.judge.accepted(submission_of(draft), draft.key);
     } else {
       try_again([this, draft] { try_submit(draft); });
     }
@@ -207,8 +220,11 @@ void Users::act() {
   if (what < 9) {
     const std::string target = kTargets[stage_.random.below(5)];
     const bool is_gang = target != "local" && stage_.random.chance(35);
-    model::Job job = draft(fmt::format("j{}", stage_.random.below(12)), target, is_gang ? 2 : 1,
-                           some_behaviour());
+    const int number = stage_.random.below(12);
+    if (number == 0) return submit(array(fmt::format("a{}", stage_.random.below(3)), target));
+    // Somebody's name may be what an array needs.
+    const std::string name = number == 1 ? "a1_2" : fmt::format("j{}", number);
+    model::Job job = draft(name, target, is_gang ? 2 : 1, some_behaviour());
     job.spec.priority = 1 + stage_.random.below(3);
     return submit(std::move(job));
   }
@@ -224,7 +240,7 @@ void Users::act() {
 void Users::stop_services() {
   std::vector<model::JobKey> live;
   for (const auto& [key, job] : stage_.judge.jobs()) {
-    const bool is_live = model::service_of(job.spec) && !model::is_terminal(job.status);
+    const bool is_live = model::service_of(job.spec) != nullptr && !model::is_terminal(job.status);
     if (is_live) live.push_back(key);
   }
   for (const model::JobKey& key : live) cancel(key);

@@ -29,6 +29,8 @@ class Users {
   void submit(model::Job draft);
   model::Job draft(const std::string& name, const std::string& compute, int nodes,
                    const Behaviour& behaviour);
+  /// Some jobs by one submit, each of which does what it will.
+  model::Job array(const std::string& name, const std::string& compute);
   void cancel(const model::JobKey& job);
 
  private:

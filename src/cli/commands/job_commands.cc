@@ -29,17 +29,16 @@ Result<int> list(Context& context) {
   const std::string tag = context.arguments.has("tag")
                               ? "&tag=" + percent_encode(context.arguments.get("tag"))
                               : std::string();
-  const json::array found =
-      TRY(context.client.list(context.client.workspace_path("/jobs?" + view_query(context) + tag),
-                              parent.empty() ? most : SIZE_MAX));
+  const std::string of = parent.empty() ? "" : "&parentJobName=" + percent_encode(parent);
+  const json::array found = TRY(context.client.list(
+      context.client.workspace_path("/jobs?" + view_query(context) + tag + of), most));
   json::array views;
   for (const json::value& resource : found) {
     if (!resource.is_object() || views.size() == most) continue;
     const Submitted job = TRY(read_job(resource.get_object()));
-    if (!parent.empty() && job.job.spec.parent_job_name != parent) continue;
     views.push_back(view_of(job, context.client.workspace()));
   }
-  if (views.empty() && context.console.out_is_terminal) {
+  if (views.empty() && parent.empty() && context.console.out_is_terminal) {
     context.console.note("no jobs yet; 'berth run -- COMMAND' makes one");
   }
   TRY(context.print({.value = std::move(views), .columns = kListColumns}));

@@ -85,6 +85,7 @@ Result<bool> runs_here(Context& context, const std::string& compute) {
 }  // namespace
 
 Status add_variables(const Context& context, model::JobSpec& spec) {
+  model::CommandWork& work = command_of(spec);
   Variables added;
   for (const std::string& path : context.arguments.all("env-file")) {
     TRY(add_file(context, path, added));
@@ -95,26 +96,27 @@ Status add_variables(const Context& context, model::JobSpec& spec) {
     if (!*one) return wrong(fmt::format("--env {0}: '{0}' is not set here", text));
   }
   warn_of_secrets(context, added);
-  for (auto& [name, value] : added) spec.environment_variables[name] = std::move(value);
+  for (auto& [name, value] : added) work.environment_variables[name] = std::move(value);
   for (const std::string& text : context.arguments.all("secret")) {
-    TRY(model::add_secret_variable(text, spec.secrets));
+    TRY(model::add_secret_variable(text, work.secrets));
   }
   return Done{};
 }
 
 Status pass_own_environment(Context& context, model::JobSpec& spec) {
   if (!TRY(runs_here(context, spec.compute))) return Done{};
+  model::CommandWork& work = command_of(spec);
   for (const char* const name : kOwn) {
     const std::string value = context.place.variable(name);
-    const bool is_said = value.empty() || value == kPlainPath || spec.secrets.contains(name);
-    if (!is_said) spec.environment_variables.try_emplace(name, value);
+    const bool is_said = value.empty() || value == kPlainPath || work.secrets.contains(name);
+    if (!is_said) work.environment_variables.try_emplace(name, value);
   }
   return Done{};
 }
 
 void mention_own_environment(Context& context, const model::JobSpec& spec) {
   const bool is_quiet = !context.console.err_is_terminal || !has_environment(context) ||
-                        spec.environment_variables.contains("PATH");
+                        command_of(spec).environment_variables.contains("PATH");
   if (is_quiet || (!spec.compute.empty() && !equals_ignoring_case(spec.compute, "local"))) return;
   const auto endpoint = context.client.endpoint();
   if (!endpoint || !endpoint->is_ours) return;

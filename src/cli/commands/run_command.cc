@@ -14,6 +14,7 @@
 #include "cli/output/quote.h"
 #include "cli/transfer/stream.h"
 #include "cli/transfer/submit.h"
+#include "model/array.h"
 
 namespace berth::cli {
 namespace {
@@ -51,7 +52,7 @@ Result<wire::yaml::JobFile> job_of(const Context& context) {
   wire::yaml::JobFile file;
   file.job.key.name = arguments.get("name");
   file.job.display_name = arguments.get("display-name");
-  file.job.spec.command = command_line(arguments.rest);
+  command_of(file.job.spec).command = command_line(arguments.rest);
   file.job.spec.compute = arguments.get("on", "local");
   file.job.spec.experiment_name =
       arguments.get("experiment-name", experiment_of(context.place.directory));
@@ -60,8 +61,12 @@ Result<wire::yaml::JobFile> job_of(const Context& context) {
     const std::int64_t seconds = TRY(positive(context, "timeout", 0, std::int64_t{1} << 40));
     file.job.spec.timeout = std::chrono::seconds(seconds);
   }
-  file.job.spec.resources.instance_count =
+  command_of(file.job.spec).resources.instance_count =
       static_cast<int>(TRY(positive(context, "instances", 1, std::numeric_limits<int>::max())));
+  if (arguments.has("array")) {
+    file.job.spec.work =
+        TRY(model::array_from(arguments.get("array"), std::move(command_of(file.job.spec))));
+  }
   if (arguments.has("no-code")) return file;
   file.code_path = wire::yaml::LocalPath{.path = arguments.has("code")
                                                      ? context.place.absolute(arguments.get("code"))
@@ -155,6 +160,7 @@ constexpr Flag kRunFlags[] = {
     kSecret,
     {"--on", Takes::Value, "TARGET", "where to run: local, or a cluster's name"},
     {"--instances", Takes::Value, "N", "so many nodes of the cluster at once (1)"},
+    {"--array", Takes::Value, "RANGE", "one job for each index: 1-50, or 1-50%4 for four at once"},
     {"--experiment-name", Takes::Value, "NAME", "its experiment; the folder's name otherwise"},
     {"--timeout", Takes::Value, "SECONDS", "cancel it after this long"},
     {"--code", Takes::Value, "PATH", "upload this folder or file instead of the current folder"},
@@ -174,13 +180,17 @@ signal n). Ctrl-C cancels the job.
 Of this shell's variables the command gets PATH, VIRTUAL_ENV, CONDA_PREFIX and CONDA_DEFAULT_ENV if
 it runs on this machine, and what --env and --env-file name; nothing else.
 
+With --array, each index is a job of its own, <name>_<index>, which finds it in BERTH_ARRAY_INDEX; the
+job itself is over when they are. 'berth job list -p NAME' lists them.
+
 One word behind -- is a shell line; several are a command and its arguments.)",
      .examples = R"(  berth run -- python3 train.py --rate 0.1
   berth run -- 'python3 prepare.py && python3 train.py'
   berth run --name first --env SEED=1 -- ./train.sh
   berth run --secret HF_TOKEN --secret WANDB=WANDB_API_KEY -- python3 train.py
   berth run --no-code -- nvidia-smi
-  berth run --on pool --instances 2 -- python3 train.py)",
+  berth run --on pool --instances 2 -- python3 train.py
+  berth run --array 1-50%4 -- 'python3 train.py --seed $BERTH_ARRAY_INDEX')",
      .flags = kRunFlags,
      .run = run,
      .takes_rest = true},

@@ -27,7 +27,7 @@ Result<wire::yaml::JobFile> work_of_service(const Context& context) {
   const Arguments& arguments = context.arguments;
   wire::yaml::JobFile file;
   file.job.key.name = TRY(required_name(context, "service"));
-  file.job.spec.command = command_line(arguments.rest);
+  command_of(file.job.spec).command = command_line(arguments.rest);
   file.job.spec.compute = arguments.get("on", "local");
   file.job.spec.experiment_name = experiment_of(context.place.directory);
   TRY(add_variables(context, file.job.spec));

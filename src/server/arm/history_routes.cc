@@ -3,6 +3,7 @@
 // archives and edits jobs.
 #include "base/text.h"
 #include "server/assets/log_blob.h"
+#include "server/door/paging.h"
 #include "server/door/route.h"
 #include "server/fleet/log_store.h"
 #include "server/keys/signer.h"
@@ -79,10 +80,21 @@ Result<io::Reply> run_data(Call& call) {
   return json_reply(200, {{"runMetadata", shown(call, job)}});
 }
 
-/// Jobs that name this one as their parent are made by sweeps and pipelines, which do not run yet.
+/// Jobs that name this one as their parent, newest first.
 Result<io::Reply> children(Call& call) {
   TRY(job_of(call));
-  return json_reply(200, arm::page({}));
+  store::JobQuery query{.workspace = call.workspace->id,
+                        .view = store::JobQuery::View::All,
+                        .parent = call.parameter("name")};
+  const std::size_t size = TRY(page_size(call));
+  query.limit = size + 1;  // One more tells whether there is another page.
+  if (const std::int64_t before = TRY(continuation(call)); before > 0) query.before = before;
+  store::Page<Job> jobs = TRY(call.services.store.jobs(query));
+  const bool has_more = take_page(jobs, size);
+  json::array values;
+  for (const Job& job : jobs) values.push_back(shown(call, job));
+  return json_reply(
+      200, arm::page(std::move(values), has_more ? next_link(call, jobs.back().sequence) : ""));
 }
 
 /// Interactive services of a node of the job: none are offered yet.

@@ -61,9 +61,10 @@ Result<io::Reply> put(Call& call) {
   return json_reply(submitted.made ? 201 : 200, shown(call, submitted.job));
 }
 
-/// ARM's spelling of a job type, whatever case the client used.
-std::string job_type(const std::string& asked) {
-  for (const char* type : {"Command", "Sweep", "Pipeline", "AutoML", "Spark"}) {
+/// The kind of work that ARM calls a job of this type, whatever case the client used.
+std::string kind_of_type(const std::string& asked) {
+  if (equals_ignoring_case(asked, "Pipeline")) return std::string(model::ArrayWork::kKind);
+  for (const char* type : {"Command", "Sweep", "AutoML", "Spark"}) {
     if (equals_ignoring_case(asked, type)) return type;
   }
   return asked;
@@ -71,8 +72,9 @@ std::string job_type(const std::string& asked) {
 
 Result<store::JobQuery> query_of(const Call& call) {
   store::JobQuery query{.workspace = call.workspace->id,
-                        .type = job_type(call.query_value("jobType")),
-                        .experiment = call.query_value("experimentName")};
+                        .type = kind_of_type(call.query_value("jobType")),
+                        .experiment = call.query_value("experimentName"),
+                        .parent = call.query_value("parentJobName")};
   query.view = TRY(list_view(call));
   query.limit = TRY(page_size(call));
   const std::string tag = call.query_value("tag");

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "model/template_deployment.h"
-#include "server/arm/deployments.h"
+#include "server/arm/template_deployments.h"
 
 namespace berth::server {
 

@@ -21,7 +21,7 @@ namespace berth::server {
 
 class AccessDesk;
 class ComputesDesk;
-class Deployments;
+class TemplateDeployments;
 class JobsDesk;
 class Ledger;
 class LogStore;
@@ -58,10 +58,11 @@ struct Services {
   const Clock& clock;
   const ServerFacts& facts;
   LogWaiters& log_waiters;
-  RunRoom* run_room = nullptr;         ///< Set by the application: how much runs may grow.
-  Deployments* deployments = nullptr;  ///< Set by the application, which carries them out.
-  StorageKeeper* storage = nullptr;    ///< Null where nothing is ever swept: in some tests.
-  NodeHub* nodes = nullptr;            ///< Set by the application, like the next.
+  RunRoom* run_room = nullptr;  ///< Set by the application: how much runs may grow.
+  TemplateDeployments* template_deployments =
+      nullptr;                       ///< Set by the application, which carries them out.
+  StorageKeeper* storage = nullptr;  ///< Null where nothing is ever swept: in some tests.
+  NodeHub* nodes = nullptr;          ///< Set by the application, like the next.
   ServiceGate* gate = nullptr;
 };
 

@@ -223,7 +223,7 @@ std::vector<Route> all_routes() {
                             workspace_service_routes(),
                             absent_routes(),
                             operation_list_routes(),
-                            deployment_routes(),
+                            template_deployment_routes(),
                             resource_group_routes(),
                             mlflow_experiment_routes(),
                             mlflow_run_routes(),

@@ -40,9 +40,9 @@ std::vector<Route> all_routes();
 
 // One function per file of routes:
 std::span<const Route> workspace_routes();
-std::span<const Route> workspace_service_routes();  ///< Diagnosis, keys, networks.
-std::span<const Route> deployment_routes();         ///< Microsoft.Resources/deployments.
-std::span<const Route> resource_group_routes();     ///< Microsoft.Resources/resourceGroups.
+std::span<const Route> workspace_service_routes();    ///< Diagnosis, keys, networks.
+std::span<const Route> template_deployment_routes();  ///< Microsoft.Resources/deployments.
+std::span<const Route> resource_group_routes();       ///< Microsoft.Resources/resourceGroups.
 std::span<const Route> job_routes();
 std::span<const Route> asset_routes();
 std::span<const Route> compute_routes();

@@ -40,11 +40,11 @@ class LaunchBuilder {
     add_artifacts("outputs");
     add_artifacts("logs");
     for (const RankLog& log : delivered_logs(job_, rank_)) add_log(log);
-    launch_.command = TRY(core::expand(job_.spec.command, job_.spec, [this](std::string_view path) {
-      return values_[std::string(path)];
-    }));
+    launch_.command =
+        TRY(core::expand(command_of(job_.spec).command, job_.spec,
+                         [this](std::string_view path) { return values_[std::string(path)]; }));
     launch_.timeout = job_.spec.timeout;
-    const core::DockerLimits asked = TRY(core::docker_limits(job_.spec.resources));
+    const core::DockerLimits asked = TRY(core::docker_limits(command_of(job_.spec).resources));
     launch_.memory_limit_bytes = memory_limit(asked.memory);
     launch_.process_limit = asked.processes;
     if (node_.cores > 0) launch_.cpu_limit = node_.cores;
@@ -100,9 +100,9 @@ class LaunchBuilder {
   }
 
   Status add_code() {
-    if (job_.spec.code_id.empty()) return Done{};
+    if (command_of(job_.spec).code_id.empty()) return Done{};
     const BlobPlace code =
-        TRY(find_code(context_.catalogue, job_.key.workspace, job_.spec.code_id));
+        TRY(find_code(context_.catalogue, job_.key.workspace, command_of(job_.spec).code_id));
     TRY(check_code());
     launch_.fetches.push_back(fetch_of(code, "wd", "code"));
     return Done{};
@@ -113,7 +113,7 @@ class LaunchBuilder {
   Status check_code() const {
     if (job_.code_digest.empty()) return Done{};
     const std::string now =
-        TRY(digest_of_code(context_.catalogue, job_.key.workspace, job_.spec.code_id));
+        TRY(digest_of_code(context_.catalogue, job_.key.workspace, command_of(job_.spec).code_id));
     if (now == job_.code_digest) return Done{};
     return fail(Code::Conflict, "its code was changed after it was submitted");
   }
@@ -211,7 +211,7 @@ class LaunchBuilder {
     if (const auto site = sites.find(node_.site); site != sites.end()) {
       for (const auto& [name, value] : site->second.job_environment) variables[name] = value;
     }
-    for (const auto& [name, value] : job_.spec.environment_variables) {
+    for (const auto& [name, value] : command_of(job_.spec).environment_variables) {
       if (!core::is_reserved_variable(name)) variables[name] = value;
     }
     const std::string token = context_.signer.job_token(job_.key, job_.attempt, job_.fence);

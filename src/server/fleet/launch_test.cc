@@ -16,7 +16,7 @@ class LaunchTest : public testing::Test {
   LaunchTest() {
     job.key = {workspace.id, "train"};
     job.attempt = 2;
-    job.spec.command = "true";
+    command_of(job.spec).command = "true";
   }
 
   void put_blob(const std::string& path) {
@@ -35,10 +35,10 @@ class LaunchTest : public testing::Test {
 
   /// A job on two nodes, and the second of them.
   void spread(boost::json::value distribution) {
-    job.spec.resources.instance_count = 2;
-    job.spec.distribution = std::move(distribution);
-    job.members = {{.node = {"n1"}, .address = "10.0.0.1", .port = 5000},
-                   {.node = {"n2"}, .address = "10.0.0.2", .port = 5100}};
+    command_of(job.spec).resources.instance_count = 2;
+    command_of(job.spec).distribution = std::move(distribution);
+    job.holding = model::Members{{{.node = {"n1"}, .address = "10.0.0.1", .port = 5000},
+                                  {.node = {"n2"}, .address = "10.0.0.2", .port = 5100}}};
     node.id = {"n2"};
   }
 
@@ -66,7 +66,7 @@ TEST_F(LaunchTest, ReplacesExpressionsByPathsBelowTheNodesWorkRoot) {
   job.spec.inputs["rows"] = {.type = model::DataType::UriFile,
                              .uri = "azureml://datastores/workspaceblobstore/paths/rows/train.csv"};
   job.spec.outputs["fitted"] = {};
-  job.spec.command = "fit ${{inputs.lr}} ${{ inputs.rows }} ${{outputs.fitted}}";
+  command_of(job.spec).command = "fit ${{inputs.lr}} ${{ inputs.rows }} ${{outputs.fitted}}";
 
   const auto launch = make();
 
@@ -80,7 +80,7 @@ TEST_F(LaunchTest, ReplacesExpressionsByPathsBelowTheNodesWorkRoot) {
 
 TEST_F(LaunchTest, SecretsAreApartFromOtherVariables) {
   const model::SecretKey key{workspace.id, model::kOwnerName, "hub"};
-  job.spec.secrets = {{"HF_TOKEN", "hub"}};
+  command_of(job.spec).secrets = {{"HF_TOKEN", "hub"}};
   EXPECT_FALSE(make());
   store.commit({store::PutSecret{{.key = key, .sealed = seal_secret(signer, key, "hf_x")}}},
                [](const Status&) {});
@@ -94,10 +94,10 @@ TEST_F(LaunchTest, SecretsAreApartFromOtherVariables) {
 }
 
 TEST_F(LaunchTest, WhatRunsAlreadyNeedsItsSecretsNoMore) {
-  job.spec.secrets = {{"HF_TOKEN", "deleted"}};
-  job.members = {{.node = node.id, .status = model::JobStatus::Preparing}};
+  command_of(job.spec).secrets = {{"HF_TOKEN", "deleted"}};
+  job.holding = model::Members{{{.node = node.id, .status = model::JobStatus::Preparing}}};
   EXPECT_FALSE(make());
-  job.members.front().status = model::JobStatus::Running;
+  job.holding = model::Members{{{.node = node.id, .status = model::JobStatus::Running}}};
   EXPECT_TRUE(make());
 }
 
@@ -124,7 +124,7 @@ TEST_F(LaunchTest, AWebAddressCannotNameAFileOutsideItsFolder) {
 }
 
 TEST_F(LaunchTest, AJobsOwnVariablesDoNotReplaceOurs) {
-  job.spec.environment_variables = {{"AZUREML_RUN_ID", "forged"}, {"COLOUR", "blue"}};
+  command_of(job.spec).environment_variables = {{"AZUREML_RUN_ID", "forged"}, {"COLOUR", "blue"}};
 
   const auto launch = make();
 
@@ -133,15 +133,15 @@ TEST_F(LaunchTest, AJobsOwnVariablesDoNotReplaceOurs) {
 }
 
 TEST_F(LaunchTest, DockersMemoryFlagBecomesALimit) {
-  job.spec.resources.docker_args = "--ipc=host --memory 64m";
+  command_of(job.spec).resources.docker_args = "--ipc=host --memory 64m";
   EXPECT_EQ(make()->memory_limit_bytes, 64u << 20);
 
-  job.spec.resources.docker_args = "--memory=1g";
+  command_of(job.spec).resources.docker_args = "--memory=1g";
   EXPECT_EQ(make()->memory_limit_bytes, 1u << 30);
 
   // Refused at submit; a job of an older server must not run without the limit it asked for.
   for (const char* wrong : {"--memory=lots", "--memory 17179869184g", "--pids-limit=many"}) {
-    job.spec.resources.docker_args = wrong;
+    command_of(job.spec).resources.docker_args = wrong;
     EXPECT_FALSE(make()) << wrong;
   }
 }
@@ -149,12 +149,12 @@ TEST_F(LaunchTest, DockersMemoryFlagBecomesALimit) {
 TEST_F(LaunchTest, DockersLimitOfProcessesBecomesOne) {
   EXPECT_EQ(make()->process_limit, std::nullopt);
 
-  job.spec.resources.docker_args = "--memory 64m --pids-limit 40";
+  command_of(job.spec).resources.docker_args = "--memory 64m --pids-limit 40";
   EXPECT_EQ(make()->process_limit, 40u);
   EXPECT_EQ(make()->memory_limit_bytes, 64u << 20);
 
   for (const char* no_limit : {"--pids-limit=-1", "--pids-limit=0"}) {
-    job.spec.resources.docker_args = no_limit;
+    command_of(job.spec).resources.docker_args = no_limit;
     EXPECT_EQ(make()->process_limit, std::nullopt) << no_limit;
   }
 }
@@ -283,9 +283,9 @@ TEST_F(LaunchTest, ANodesSizeIsTheJobsLimit) {
   EXPECT_EQ(make()->memory_limit_bytes, 512u << 20);
   EXPECT_EQ(make()->cpu_limit, 2.0);
 
-  job.spec.resources.docker_args = "--memory 64m";
+  command_of(job.spec).resources.docker_args = "--memory 64m";
   EXPECT_EQ(make()->memory_limit_bytes, 64u << 20);
-  job.spec.resources.docker_args = "--memory 64g";
+  command_of(job.spec).resources.docker_args = "--memory 64g";
   EXPECT_EQ(make()->memory_limit_bytes, 512u << 20);
 }
 

@@ -52,7 +52,7 @@ class NodeKeeperTest : public testing::Test {
 
   void submit(const std::string& name) {
     model::Job job{.key = {workspace, name}};
-    job.spec.command = "true";
+    command_of(job.spec).command = "true";
     job.spec.compute = "pool";
     ASSERT_TRUE(plane.jobs.submit(job));
     store.complete();

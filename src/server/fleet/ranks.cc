@@ -22,7 +22,7 @@ bool is_mpi(const Job& job) {
 /// "10.0.0.1:7000,[fe80::1]:7001": where mpirun finds each member's host.
 std::string mpi_hosts(const Job& job) {
   std::string hosts;
-  for (const model::Member& member : job.members) {
+  for (const model::Member& member : members_of(job)) {
     const bool is_ipv6 = member.address.find(':') != std::string::npos;
     if (!hosts.empty()) hosts += ',';
     hosts += is_ipv6 ? fmt::format("[{}]:{}", member.address, member.port)
@@ -34,8 +34,8 @@ std::string mpi_hosts(const Job& job) {
 }  // namespace
 
 int rank_of(const Job& job, const model::NodeId& node) {
-  for (std::size_t rank = 0; rank < job.members.size(); ++rank) {
-    if (job.members[rank].node == node) return static_cast<int>(rank);
+  for (std::size_t rank = 0; rank < members_of(job).size(); ++rank) {
+    if (members_of(job)[rank].node == node) return static_cast<int>(rank);
   }
   return 0;
 }
@@ -65,8 +65,8 @@ std::vector<RankLog> delivered_logs(const Job& job, int node_rank) {
 wire::node::Go make_go(const Job& job, const model::NodeId& node) {
   const int rank = rank_of(job, node);
   wire::node::Go go{.attempt = {job.key, job.attempt, job.fence},
-                    .environment = core::node_topology(job.spec, job.members, rank),
-                    .processes = core::rank_topology(job.spec, job.members, rank)};
+                    .environment = core::node_topology(job.spec, members_of(job), rank),
+                    .processes = core::rank_topology(job.spec, members_of(job), rank)};
   if (is_mpi(job)) go.environment["BERTH_MPI_HOSTS"] = mpi_hosts(job);
   return go;
 }

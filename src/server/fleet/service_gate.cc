@@ -25,8 +25,8 @@ const Job* live_service(const core::State& state, const JobKey& key) {
 }
 
 bool is_ready(const Job& job) {
-  if (job.members.empty() || job.cancel_requested || job.is_yielding) return false;
-  const auto& endpoint = job.members.front().endpoint;
+  if (!model::holds_nodes(job) || job.cancel_requested || job.is_yielding) return false;
+  const auto& endpoint = members_of(job).front().endpoint;
   return endpoint && endpoint->state == model::EndpointState::Ready && endpoint->port > 0 &&
          endpoint->port <= 65535;
 }
@@ -46,7 +46,7 @@ bool ServiceGate::is_of_this_machine(const model::NodeId& id) const {
 }
 
 Result<std::shared_ptr<io::Upstream>> ServiceGate::open(const Job& job) {
-  const model::Member& member = job.members.front();
+  const model::Member& member = members_of(job).front();
   const AttemptRef attempt = attempt_of(job);
   Way& way = ways_[job.key];
   if (way.to != nullptr && way.attempt == attempt) return way.to;

@@ -53,7 +53,7 @@ bool is_current(const core::State& state, const Principal& principal, WallTime n
   if (!principal.job.name.empty()) {
     const auto job = state.jobs.find(principal.job);
     return job != state.jobs.end() && is_of(job->second, principal) &&
-           model::holds_nodes(job->second) && !is_disowned(state, job->second, principal);
+           model::holds_anything(job->second) && !is_disowned(state, job->second, principal);
   }
   return true;
 }

@@ -53,13 +53,13 @@ TEST_F(IsCurrentTest, AJobIsWhileItsAttemptHoldsNodes) {
 
   model::Job& live = state.jobs[job.job];
   live.attempt = 2;
-  live.members = {{.node = {"n1"}}};
+  live.holding = model::Members{{{.node = {"n1"}}}};
   EXPECT_TRUE(is_current(state, job, kNow));
 
   live.attempt = 3;
   EXPECT_FALSE(is_current(state, job, kNow)) << "an earlier attempt";
   live.attempt = 2;
-  live.members.clear();
+  live.holding = model::None{};
   EXPECT_FALSE(is_current(state, job, kNow)) << "taken from its node";
 }
 

@@ -70,7 +70,7 @@ std::string seal_secret(const Signer& signer, const SecretKey& key, std::string_
 
 Status check_secrets(store::Store& store, const Job& job) {
   std::size_t bytes = 0;
-  for (const auto& [variable, name] : job.spec.secrets) {
+  for (const auto& [variable, name] : command_of(job.spec).secrets) {
     const auto secret = TRY(find(store, job, name));
     if (!secret) return no_secret(store, job, name);
     bytes += variable.size() + size_of(*secret);
@@ -83,7 +83,7 @@ Result<std::map<std::string, std::string>> open_secrets(store::Store& store, con
                                                         const Job& job) {
   std::map<std::string, std::string> values;
   std::size_t bytes = 0;
-  for (const auto& [variable, name] : job.spec.secrets) {
+  for (const auto& [variable, name] : command_of(job.spec).secrets) {
     const auto secret = TRY(find(store, job, name));
     if (!secret) {
       return fail(Code::NotFound,

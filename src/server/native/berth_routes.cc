@@ -28,7 +28,7 @@ constexpr std::uint64_t kMostAttempts = 1'000'000;
 
 // ---- Status ------------------------------------------------------------------------------------
 
-bool is_waiting(const Job& job) { return !model::holds_nodes(job); }
+bool is_waiting(const Job& job) { return !model::holds_anything(job); }
 
 Result<io::Reply> status(Call& call) {
   const core::State& state = call.services.ledger.state();

@@ -33,7 +33,6 @@ ControlPlane::ControlPlane(store::Store& store, Effects& effects, const Clock& c
 
 Status ControlPlane::start() {
   TRY(ledger.load());
-  TRY(jobs.start());
   TRY(decider.start());
   TRY(make_first_things());
   decider.decide();

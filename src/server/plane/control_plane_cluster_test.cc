@@ -62,9 +62,9 @@ class ClusterPlaneTest : public testing::Test {
 
   void submit(const std::string& name, int nodes = 1) {
     model::Job job{.key = {workspace, name}};
-    job.spec.command = "true";
+    command_of(job.spec).command = "true";
     job.spec.compute = "pool";
-    job.spec.resources.instance_count = nodes;
+    command_of(job.spec).resources.instance_count = nodes;
     ASSERT_TRUE(plane.jobs.submit(job));
     store.complete();
   }
@@ -99,7 +99,7 @@ class ClusterPlaneTest : public testing::Test {
 
 TEST_F(ClusterPlaneTest, NodesAreStartedWhenTheCommitIsOnDiskAndBearNewNames) {
   model::Job job{.key = {workspace, "a"}};
-  job.spec.command = "true";
+  command_of(job.spec).command = "true";
   job.spec.compute = "POOL";
   ASSERT_TRUE(plane.jobs.submit(job));
   EXPECT_EQ(world.read(), Names{});
@@ -123,7 +123,7 @@ TEST_F(ClusterPlaneTest, EveryMemberIsLaunchedAndLetGoWhenAllHavePrepared) {
   EXPECT_EQ(world.read(), Names{});
   prepared("pool-1", 7001);
   EXPECT_EQ(world.read(), (Names{"go g pool-1", "go g pool-2"}));
-  EXPECT_EQ(plane.jobs.find({workspace, "g"})->members[1].port, 7002);
+  EXPECT_EQ(members_of(*plane.jobs.find({workspace, "g"}))[1].port, 7002);
   // A member whose agent came back asks again.
   prepared("pool-2", 7002);
   EXPECT_EQ(world.read(), (Names{"go g pool-1", "go g pool-2"}));
@@ -225,7 +225,7 @@ TEST_F(ClusterPlaneTest, ARestartKeepsClustersNodesAndGangs) {
 
 TEST_F(ClusterPlaneTest, AFailedCommitLeavesNoNodeBehind) {
   model::Job job{.key = {workspace, "a"}};
-  job.spec.command = "true";
+  command_of(job.spec).command = "true";
   job.spec.compute = "pool";
   ASSERT_TRUE(plane.jobs.submit(job));
   store.fail_all({Code::OutOfSpace, "disk full"});

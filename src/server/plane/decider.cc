@@ -31,15 +31,67 @@ Decider::Decider(DeciderParts parts)
 
 Status Decider::start() {
   next_node_sequence_ = TRY(parts_.store.last_node_sequence()) + 1;
+  next_job_sequence_ = TRY(parts_.store.last_sequence()) + 1;
   return Done{};
 }
 
 void Decider::loaded() {
   idleness_.clear();
   leaving_since_.clear();
+  restless_.clear();
+  for (const auto& [key, job] : state_.jobs) {
+    if (has_children(job.spec.work)) restless_.insert(key);
+  }
+}
+
+void Decider::after(const core::Touched& touched) {
+  idleness_.after(touched);
+  for (const JobKey& key : touched.of<model::Job>()) {
+    const auto job = state_.jobs.find(key);
+    if (job != state_.jobs.end() && has_children(job->second.spec.work)) restless_.insert(key);
+  }
+}
+
+/// A child that begins, ends or goes away touches its parent, which is asked again until it orders
+/// nothing more.
+void Decider::step_parents() {
+  std::set<JobKey> waiting;
+  while (!restless_.empty()) {
+    const JobKey key = restless_.extract(restless_.begin()).value();
+    const auto parent = state_.jobs.find(key);
+    if (parent == state_.jobs.end()) continue;
+    for (const core::Order& order : core::step(state_, parent->second)) {
+      const bool has_to_wait =
+          std::holds_alternative<core::SubmitChild>(order) && parts_.store.is_full();
+      if (has_to_wait) {
+        waiting.insert(key);
+      } else {
+        std::visit([&](const auto& what) { carry_out(key, what); }, order);
+      }
+    }
+  }
+  restless_ = std::move(waiting);
+}
+
+void Decider::carry_out(const JobKey&, const core::SubmitChild& order) {
+  model::Job child = order.child;
+  child.sequence = next_job_sequence();
+  child.created_at = child.modified_at = parts_.clock.now().wall;
+  ledger_.apply(core::JobSubmitted{std::move(child)});
+}
+
+void Decider::carry_out(const JobKey&, const core::CancelChild& order) {
+  ledger_.apply(core::JobCancelRequested{order.child, parts_.clock.now().wall});
+  stop_rest(order.child);
+}
+
+void Decider::carry_out(const JobKey& parent, const core::SetParentStatus& order) {
+  ledger_.apply(core::ParentEnded{
+      .job = parent, .status = order.status, .error = order.error, .at = parts_.clock.now().wall});
 }
 
 void Decider::decide() {
+  step_parents();
   const core::Plan plan = core::plan(state_, parts_.clock.now().wall);
   carry_out(plan);
   // What was called back can be given work at once.

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "core/controller.h"
 #include "core/schedule.h"
 #include "server/plane/effects.h"
 #include "server/plane/idleness.h"
@@ -33,6 +36,8 @@ class Decider {
 
   /// When the ledger has loaded, and before anything is decided.
   Status start();
+  /// Of the next job that is submitted.
+  std::int64_t next_job_sequence() { return next_job_sequence_++; }
   void decide();
   /// Tells nodes to leave that have been idle for too long, and dismisses those that nothing keeps
   /// any more.
@@ -49,11 +54,15 @@ class Decider {
 
   // As LedgerOwner.
   void before(const core::Event& event) { idleness_.before(event); }
-  void after(const core::Touched& touched) { idleness_.after(touched); }
+  void after(const core::Touched& touched);
   void loaded();
 
  private:
   void carry_out(const core::Plan& plan);
+  void step_parents();
+  void carry_out(const model::JobKey& parent, const core::SubmitChild& order);
+  void carry_out(const model::JobKey& parent, const core::CancelChild& order);
+  void carry_out(const model::JobKey& parent, const core::SetParentStatus& order);
   void request(model::Node node);
   void place(core::JobPlaced placed);
   void dismiss_leaving();
@@ -63,6 +72,8 @@ class Decider {
   const core::State& state_;
   Idleness idleness_;
   std::int64_t next_node_sequence_ = 1;
+  std::int64_t next_job_sequence_ = 1;
+  std::set<model::JobKey> restless_;                  ///< Parents that may have something to order.
   std::map<model::NodeId, TimePoint> leaving_since_;  ///< Nodes that can still be recalled.
 };
 

@@ -6,7 +6,7 @@ namespace berth::server {
 using model::NodeId;
 
 void Idleness::note_members(const model::Job& job) {
-  for (const model::Member& member : job.members) concerned_.push_back(member.node);
+  for (const model::Member& member : members_of(job)) concerned_.push_back(member.node);
 }
 
 /// The nodes that an event's jobs hold: whether they are idle may change with it.

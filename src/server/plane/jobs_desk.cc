@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "core/compute_rules.h"
+#include "core/controller.h"
 #include "core/retention.h"
 #include "core/schedule.h"
 #include "model/labels.h"
@@ -17,11 +20,6 @@ using model::Compute;
 using model::Job;
 using model::JobKey;
 using model::WorkspaceId;
-
-Status JobsDesk::start() {
-  next_sequence_ = TRY(parts_.store.last_sequence()) + 1;
-  return Done{};
-}
 
 static tl::unexpected<Error> no_job(const JobKey& key) {
   return fail(Code::NotFound, fmt::format("no job '{}' in this workspace", key.name));
@@ -77,18 +75,52 @@ Result<JobsDesk::Submitted> JobsDesk::submit(Job draft) {
   if (existing) return resubmit(*existing, draft);
   if (existing.error().code != Code::NotFound) return fail(existing.error());
 
+  TRY(check_family(draft));
   draft.warnings = TRY(core::validate(draft.spec, choices(draft.key.workspace)));
   const Catalogue catalogue{.store = parts_.store, .state = state_, .jobs = *this};
   TRY(check_references(catalogue, draft.key.workspace, draft.spec));
   TRY(check_secrets(parts_.store, draft));
-  draft.code_digest = TRY(digest_of_code(catalogue, draft.key.workspace, draft.spec.code_id));
-  draft.sequence = next_sequence_++;
+  draft.code_digest =
+      TRY(digest_of_code(catalogue, draft.key.workspace, command_of(draft.spec).code_id));
+  draft.sequence = parts_.decider.next_job_sequence();
   draft.created_at = draft.modified_at = parts_.clock.now().wall;
   parts_.ledger.apply(core::JobSubmitted{draft});
   parts_.decider.decide();
   Job accepted = state_.jobs.at(draft.key);
   parts_.ledger.flush();
   return Submitted{.job = std::move(accepted), .made = true};
+}
+
+/// A parent that makes its children itself shares their names and their parenthood with nobody.
+Status JobsDesk::check_family(const Job& draft) const {
+  if (const Job* parent = core::controlling_parent(state_, draft)) {
+    return fail(
+        Code::Conflict,
+        fmt::format("job '{}' makes its jobs itself; choose another {}", parent->key.name,
+                    draft.spec.parent_job_name == parent->key.name ? "parent_job_name" : "name"));
+  }
+  const auto* array = std::get_if<model::ArrayWork>(&draft.spec.work);
+  if (array == nullptr) return Done{};
+  if (const auto others = state_.children.find(draft.key); others != state_.children.end()) {
+    return fail(Code::Conflict, fmt::format("job '{}' names '{}' as its parent already",
+                                            others->second.begin()->name, draft.key.name));
+  }
+  const int length = std::min(core::length_of(*array), core::kLongestArray);
+  for (int nth = 0; nth < length; ++nth) {
+    const JobKey child = core::child_key(draft.key, array->first + nth);
+    if (!is_resource_name(child.name)) {
+      return fail(Code::InvalidArgument,
+                  fmt::format("'{}' is too long a name for an array", draft.key.name), "name");
+    }
+    const Result<Job> taken = find(child);
+    if (taken || is_going(child)) {
+      return fail(Code::Conflict, fmt::format("there is a job '{}', which would be the name of one "
+                                              "of the array",
+                                              child.name));
+    }
+    if (taken.error().code != Code::NotFound) return fail(taken.error());
+  }
+  return Done{};
 }
 
 std::vector<core::ComputeChoice> JobsDesk::choices(const WorkspaceId& workspace) const {

@@ -17,8 +17,6 @@ class JobsDesk {
  public:
   explicit JobsDesk(const DeskParts& parts) : parts_(parts), state_(parts.ledger.state()) {}
 
-  /// When the ledger has loaded, and before the first submit.
-  Status start();
   /// As LedgerOwner.
   void loaded() { deleting_.clear(); }
 
@@ -54,13 +52,13 @@ class JobsDesk {
   bool is_going(const model::JobKey& key) const { return going_.contains(key); }
 
  private:
+  Status check_family(const model::Job& draft) const;
   std::vector<core::ComputeChoice> choices(const model::WorkspaceId& workspace) const;
   Result<Submitted> resubmit(const model::Job& existing, const model::Job& draft);
   void relabel(const model::Job& job, const core::JobRelabelled& labels);
 
   DeskParts parts_;
   const core::State& state_;
-  std::int64_t next_sequence_ = 1;
   std::set<model::JobKey> going_;          ///< Their removal has begun.
   std::multiset<model::JobKey> deleting_;  ///< Removed, and the disk does not know it yet.
 };

@@ -22,7 +22,7 @@ TEST_F(JobsDeskTest, RepeatingASubmitReturnsTheSameJob) {
 TEST_F(JobsDeskTest, TheSameNameForOtherWorkIsAConflict) {
   ASSERT_TRUE(submit("a"));
   model::Job other = draft("a");
-  other.spec.command = "false";
+  command_of(other.spec).command = "false";
 
   EXPECT_EQ(plane.jobs.submit(other).error().code, Code::Conflict);
 }

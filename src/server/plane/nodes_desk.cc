@@ -149,9 +149,9 @@ void NodesDesk::member_prepared(const NodeId& node, const Held& attempt, const s
   // A peer that was told to go may have ended by now: this one is told again, or for the first
   // time.
   const bool all_prepared =
-      std::ranges::all_of(job.members, [](const Member& member) { return member.port != 0; });
+      std::ranges::all_of(members_of(job), [](const Member& member) { return member.port != 0; });
   if (all_prepared && core::members_to_stop(job).empty()) {
-    for (const Member& member : job.members) {
+    for (const Member& member : members_of(job)) {
       parts_.ledger.then([this, attempt, to = member.node] {
         if (holds(state_, to, attempt)) {
           effects_.go(state_.jobs.at(attempt.job), to);

@@ -47,7 +47,7 @@ class PlaneTest : public testing::Test {
 
   model::Job draft(const std::string& name) const {
     model::Job job{.key = {workspace, name}};
-    job.spec.command = "true";
+    command_of(job.spec).command = "true";
     return job;
   }
 

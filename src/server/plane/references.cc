@@ -307,11 +307,12 @@ Status check_references(const Catalogue& catalogue, const WorkspaceId& workspace
     if (error.code == Code::NotFound) error.code = Code::InvalidArgument;
     return fail(std::move(error));
   };
-  if (!spec.code_id.empty()) {
-    const auto code = find_code(catalogue, workspace, spec.code_id);
+  const model::CommandWork& work = command_of(spec);
+  if (!work.code_id.empty()) {
+    const auto code = find_code(catalogue, workspace, work.code_id);
     if (!code) return blame(code.error(), "code", "properties.codeId");
   }
-  for (const auto& [id, target] : {std::pair(&spec.environment_id, "environmentId"),
+  for (const auto& [id, target] : {std::pair(&work.environment_id, "environmentId"),
                                    std::pair(&spec.component_id, "componentId")}) {
     const Status ours = check_scope(catalogue, workspace, *id);
     if (!ours) return blame(ours.error(), target, fmt::format("properties.{}", target));

@@ -363,6 +363,13 @@ DROP TABLE users;
 DROP TABLE tokens;
 DROP TABLE role_assignments;
 )",
+    // Which jobs are the children of one. Most have no parent, and cost no entry of the index.
+    R"(
+ALTER TABLE jobs ADD COLUMN parent TEXT NOT NULL DEFAULT '';
+UPDATE jobs SET parent = json_extract(doc, '$.spec.parent_job_name')
+  WHERE coalesce(json_extract(doc, '$.spec.parent_job_name'), '') <> '';
+CREATE INDEX jobs_by_parent ON jobs (workspace, parent, archived, sequence) WHERE parent <> '';
+)",
 };
 
 Status run_step(Database& database, std::int64_t from) {

@@ -176,11 +176,11 @@ TEST_F(DropTest, FilesOfAJobThatIsNotOverStay) {
 
 TEST_F(DropTest, CodeGoesWhenItsLastJobHasGone) {
   model::Job first = over(1, "first");
-  first.spec.code_id =
+  command_of(first.spec).code_id =
       "/subscriptions/s/resourceGroups/g/providers/"
       "Microsoft.MachineLearningServices/workspaces/w/codes/c1/versions/1";
   model::Job second = over(2, "second");
-  second.spec.code_id = "azureml:c1:1";
+  command_of(second.spec).code_id = "azureml:c1:1";
   commit({PutAsset{code("c1", "https://h:1/blob/w/azureml-blobstore/code/c1")},
           PutBlob{data("code/c1/train.py")}, PutBlob{data("code/c1-not/x")}, Put<model::Job>{first},
           Put<model::Job>{second}});
@@ -206,7 +206,7 @@ TEST_F(DropTest, ASubmitThatComesBeforeTheDropKeepsTheCode) {
   commit({PutAsset{code("c1", "https://h:1/blob/w/azureml-blobstore/code/c1")},
           PutBlob{data("code/c1/train.py")}});
   model::Job job = over(1, "first");
-  job.spec.code_id = "azureml:c1:1";
+  command_of(job.spec).code_id = "azureml:c1:1";
   store->commit({Put<model::Job>{job}}, {});
   commit({DropCode{{{"w"}, "c1", "1"}}});
 

@@ -231,8 +231,8 @@ std::string code_use(const std::string& name, const std::string& version) {
 
 std::vector<std::string> uses_of(const Job& job) {
   std::vector<std::string> uses;
-  if (!job.spec.code_id.empty()) {
-    const auto code = model::parse_asset_ref(model::AssetKind::Code, job.spec.code_id);
+  if (!command_of(job.spec).code_id.empty()) {
+    const auto code = model::parse_asset_ref(model::AssetKind::Code, command_of(job.spec).code_id);
     if (code) uses.push_back(code_use(code->name, code->version));
   }
   for (const auto& [name, input] : job.spec.inputs) {

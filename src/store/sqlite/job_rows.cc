@@ -15,7 +15,8 @@ namespace {
 Sql newest_jobs(const JobQuery& query, bool is_archived) {
   Sql sql;
   const bool by_tag = !query.tag_key.empty();
-  const bool by_experiment = !by_tag && !query.experiment.empty();
+  const bool by_parent = !by_tag && !query.parent.empty();
+  const bool by_experiment = !by_tag && !by_parent && !query.experiment.empty();
   if (by_tag) {
     // CROSS JOIN: the tags are searched first. Their key orders by value before age.
     const bool has_value = !query.tag_value.empty();
@@ -27,10 +28,12 @@ Sql newest_jobs(const JobQuery& query, bool is_archived) {
     if (has_value) sql.add(" AND value = ?", query.tag_value);
   } else {
     sql.add("SELECT doc FROM jobs INDEXED BY ");
-    sql.add(by_experiment ? "jobs_by_experiment" : "jobs_by_age");
+    sql.add(by_parent ? "jobs_by_parent" : by_experiment ? "jobs_by_experiment" : "jobs_by_age");
     sql.add(" WHERE workspace = ?", query.workspace.text);
   }
   if (!query.experiment.empty()) sql.add(" AND experiment = ?", query.experiment);
+  // The index is of those with a parent, and is used only when that is said too.
+  if (!query.parent.empty()) sql.add(" AND parent <> '' AND parent = ?", query.parent);
   sql.add(" AND archived = ?", std::int64_t{is_archived});
   if (!query.type.empty()) sql.add(" AND type = ?", query.type);
   const std::string_view sequence = by_tag ? "job_tags.sequence" : "sequence";

@@ -115,10 +115,11 @@ Status RowWriter::put(const Put<model::Job>& write) {
 Status RowWriter::insert_job(const model::Job& job, const std::string& tags,
                              const std::string& doc) {
   TRY(database_.run(
-      "INSERT INTO jobs (sequence, workspace, name, live, archived, type, experiment, tags, doc) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      "INSERT INTO jobs (sequence, workspace, name, live, archived, type, experiment, parent, "
+      "tags, doc) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       {job.sequence, job.key.workspace.text, job.key.name, number(!is_terminal(job.status)),
-       number(job.is_archived), job.spec.type, job.spec.experiment_name, tags, doc}));
+       number(job.is_archived), model::kind_of(job.spec.work), job.spec.experiment_name,
+       job.spec.parent_job_name, tags, doc}));
   TRY(remember_sequence("last_sequence", job.sequence));
   TRY(tracking_.job_made(job));
   TRY(add_uses(job));

@@ -45,7 +45,7 @@ TEST_F(StoreTest, ReopenedItHoldsWhatWasCommitted) {
   EXPECT_EQ(state.workspaces.at({"w"}).name, "default");
   EXPECT_EQ(state.nodes.at({"local"}).slots, 3);
   ASSERT_EQ(state.jobs.size(), 1u);
-  EXPECT_EQ(state.jobs.at({{"w"}, "live"}).spec.command, "true");
+  EXPECT_EQ(command_of(state.jobs.at({{"w"}, "live"}).spec).command, "true");
   EXPECT_EQ(state.queue.size(), 1u);
   core::check_invariants(state);
   EXPECT_EQ(store->job({{"w"}, "over"}).value()->status, JobStatus::Completed);
@@ -327,8 +327,8 @@ TEST_F(StoreTest, ADatabaseOfTheFirstVersionIsBroughtForwardWithItsJobs) {
   ASSERT_EQ(state.jobs.size(), 2u);
   const model::Job& runs = state.jobs.at({{"w"}, "runs"});
   EXPECT_EQ(runs.attempt, 2);
-  ASSERT_EQ(runs.members.size(), 1u);
-  EXPECT_EQ(runs.members[0].node.text, "local");
+  ASSERT_EQ(members_of(runs).size(), 1u);
+  EXPECT_EQ(members_of(runs)[0].node.text, "local");
   EXPECT_EQ(state.queue.size(), 1u);
   EXPECT_EQ(store->job({{"w"}, "over"}).value()->status, model::JobStatus::Completed);
   EXPECT_EQ(store->last_sequence().value(), 3);
@@ -373,7 +373,7 @@ TEST(Plans, TheNewestJobsAreFoundWithoutSortingAllOfThem) {
 TEST_F(StoreTest, APageOfLargeJobsIsShorterAndTheNextBeginsBehindIt) {
   for (int number = 1; number <= 12; ++number) {
     model::Job large = job(number, fmt::format("j{}", number), JobStatus::Completed);
-    large.spec.command = std::string(1u << 20, 'x');
+    command_of(large.spec).command = std::string(1u << 20, 'x');
     large.is_archived = number % 3 == 0;
     put(large);
   }

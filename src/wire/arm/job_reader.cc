@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/text.h"
+#include "model/array.h"
 #include "model/reference.h"
 #include "wire/arm/envelope.h"
 #include "wire/arm/field.h"
@@ -33,11 +34,18 @@ bool contains(std::span<const std::string_view> names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
+/// What we show as a pipeline because nothing else of ARM's has children.
+bool is_array(const Fields& from) {
+  const json::value* properties = from.find("properties");
+  return properties != nullptr && properties->is_object() &&
+         properties->get_object().contains(model::kArrayProperty);
+}
+
 Status check_type(const Fields& from) {
   const std::string type = TRY(from.required_text("jobType"));
   for (const std::string_view known : kJobTypes) {
     if (!equals_ignoring_case(known, type)) continue;
-    if (known == "Command") return Done{};
+    if (known == "Command" || (known == "Pipeline" && is_array(from))) return Done{};
     return fail(Code::NotSupported, fmt::format("{} jobs are not supported yet", to_lower(known)),
                 from.path_of("jobType"));
   }
@@ -170,16 +178,17 @@ Result<std::string> read_compute(const Fields& from) {
 }
 
 Status read_what_runs(const Fields& from, JobSpec& spec) {
-  spec.command = TRY(from.required_text("command"));
-  spec.code_id = TRY(from.text("codeId"));
-  spec.environment_id = TRY(from.text("environmentId"));
+  model::CommandWork& work = command_of(spec);
+  work.command = TRY(from.required_text("command"));
+  work.code_id = TRY(from.text("codeId"));
+  work.environment_id = TRY(from.text("environmentId"));
   spec.component_id = TRY(from.text("componentId"));
   spec.compute = TRY(read_compute(from));
   spec.parent_job_name = TRY(from.text("parentJobName"));
   const std::string experiment = TRY(from.text("experimentName"));
   if (!experiment.empty()) spec.experiment_name = experiment;
-  spec.environment_variables = TRY(from.text_map("environmentVariables"));
-  spec.environment_variables.erase(kLocalRunVariable);
+  work.environment_variables = TRY(from.text_map("environmentVariables"));
+  work.environment_variables.erase(kLocalRunVariable);
   spec.inputs = TRY(read_map<model::JobInput>(from, "inputs", read_input));
   spec.outputs = TRY(read_map<model::JobOutput>(from, "outputs", read_output));
   return Done{};
@@ -188,10 +197,10 @@ Status read_what_runs(const Fields& from, JobSpec& spec) {
 Status read_how_it_runs(const Fields& from, JobSpec& spec) {
   if (const auto limits = TRY(from.fields("limits"))) spec.timeout = TRY(read_timeout(*limits));
   if (const auto resources = TRY(from.fields("resources"))) {
-    spec.resources = TRY(read_resources(*resources));
+    command_of(spec).resources = TRY(read_resources(*resources));
   }
   if (const auto queue = TRY(from.fields("queueSettings"))) TRY(read_queue(*queue, spec));
-  spec.distribution = TRY(read_any(from, "distribution"));
+  command_of(spec).distribution = TRY(read_any(from, "distribution"));
   spec.identity = TRY(read_any(from, "identity"));
   spec.notification = TRY(read_any(from, "notificationSetting"));
   spec.services = TRY(read_services(from));
@@ -240,7 +249,7 @@ Status read_progress(const Fields& from, Job& job) {
   job.status = TRY(read_enum(from, "status", model::JobStatus::Unknown));
   job.attempt = static_cast<int>(TRY(from.integer("attempt", 0)));
   if (std::string node = TRY(from.text("node")); !node.empty()) {
-    job.members.push_back({.node = {std::move(node)}, .status = job.status});
+    job.holding = model::Members{{{.node = {std::move(node)}, .status = job.status}}};
   }
   job.cancel_requested = TRY(from.boolean("cancelRequested", false));
   if (const auto error = TRY(from.fields("error"))) {
@@ -273,7 +282,10 @@ Result<Job> job_from_json(const json::value& body) {
   if (const auto secrets = job.properties.extract(model::kSecretsProperty)) {
     Result<model::SecretVariables> read = model::secret_variables_from(secrets.mapped());
     if (!read) return fail(read.error());
-    job.spec.secrets = *std::move(read);
+    command_of(job.spec).secrets = *std::move(read);
+  }
+  if (const auto array = job.properties.extract(model::kArrayProperty)) {
+    job.spec.work = TRY(model::array_from(array.mapped(), std::move(command_of(job.spec))));
   }
   job.is_archived = TRY(from.boolean("isArchived", false));
   return job;

@@ -17,12 +17,12 @@ model::Workspace workspace() { return {.id = {"guid"}, .name = "default"}; }
 
 Job full_job() {
   Job job{.key = {.workspace = {"guid"}, .name = "train-7"}};
-  job.spec.command = "python fit.py --lr ${{inputs.lr}}";
-  job.spec.code_id = "/subscriptions/s/x/codes/c/versions/1";
-  job.spec.environment_id = "azureml:env:1";
+  command_of(job.spec).command = "python fit.py --lr ${{inputs.lr}}";
+  command_of(job.spec).code_id = "/subscriptions/s/x/codes/c/versions/1";
+  command_of(job.spec).environment_id = "azureml:env:1";
   job.spec.compute = "pool-a";
   job.spec.experiment_name = "unit";
-  job.spec.environment_variables = {{"A", "1"}, {"B", ""}};
+  command_of(job.spec).environment_variables = {{"A", "1"}, {"B", ""}};
   job.spec.inputs["lr"] = {.type = DataType::Literal, .value = "0.05"};
   job.spec.inputs["empty"] = {.type = DataType::Literal};
   job.spec.inputs["rows"] = {.type = DataType::UriFile,
@@ -35,14 +35,15 @@ Job full_job() {
                                 .asset_version = "2"};
   job.spec.outputs["plain"] = {};
   job.spec.timeout = std::chrono::seconds(5400);
-  job.spec.resources = {.instance_count = 2,
-                        .instance_type = "node.small",
-                        .shm_size = "1g",
-                        .docker_args = "--gpus all",
-                        .properties = {{"bag", {{"k", 1}}}}};
+  command_of(job.spec).resources = {.instance_count = 2,
+                                    .instance_type = "node.small",
+                                    .shm_size = "1g",
+                                    .docker_args = "--gpus all",
+                                    .properties = {{"bag", {{"k", 1}}}}};
   job.spec.priority = 3;
   job.spec.job_tier = "Spot";
-  job.spec.distribution = {{"distributionType", "PyTorch"}, {"processCountPerInstance", 2}};
+  command_of(job.spec).distribution = {{"distributionType", "PyTorch"},
+                                       {"processCountPerInstance", 2}};
   job.spec.identity = {{"identityType", "UserIdentity"}};
   job.spec.notification = {{"emailOn", {"JobCompleted"}}};
   job.spec.services = {{"lab", {{"jobServiceType", "JupyterLab"}}}};
@@ -87,7 +88,7 @@ TEST(JobJson, WhatAClientReadsAndSendsBackIsTheSameJob) {
 
 TEST(JobJson, AJobWithNothingButACommandComesBackAsItWas) {
   Job job;
-  job.spec.command = "true";
+  command_of(job.spec).command = "true";
 
   const Result<Job> again = job_from_json(to_json(job, workspace(), kAddresses));
 
@@ -127,7 +128,7 @@ TEST(JobJson, ProgressIsReadByOurClientsAndIgnoredInABody) {
   Job job = full_job();
   job.status = model::JobStatus::Failed;
   job.attempt = 2;
-  job.members = {{.node = {"node-1"}}};
+  job.holding = model::Members{{{.node = {"node-1"}}}};
   job.cancel_requested = true;
   job.error = model::JobError{.code = "UserError", .message = "exit status 3"};
   job.outcome = model::Outcome{.exit_code = 3, .message = "three"};
@@ -165,6 +166,35 @@ TEST(JobJson, ProgressIsReadByOurClientsAndIgnoredInABody) {
   EXPECT_FALSE(body->error);
 }
 
+TEST(JobJson, AnArrayIsAPipelineWithAProperty) {
+  Job job = full_job();
+  job.spec.work = model::ArrayWork{
+      .each = std::move(command_of(job.spec)), .first = 2, .last = 9, .at_once = 3};
+
+  const json::object body = job_body(job);
+  const json::object& properties = body.at("properties").as_object();
+  EXPECT_EQ(properties.at("jobType"), "Pipeline");
+  EXPECT_TRUE(properties.at("jobs").as_object().empty());
+  EXPECT_EQ(properties.at("properties").at("berth.array"), "2-9%3");
+  const Job again = job_from_json(body).value();
+  EXPECT_EQ(again.spec, job.spec);
+  EXPECT_EQ(again.properties, job.properties);
+}
+
+TEST(JobJson, ACommandJobWithThePropertyIsAnArray) {
+  const Job job = job_from_json(body_with("properties", {{"berth.array", "1-4"}})).value();
+  const auto& array = std::get<model::ArrayWork>(job.spec.work);
+  EXPECT_EQ(array.last, 4);
+  EXPECT_EQ(array.each.command, "true");
+  EXPECT_TRUE(job.properties.empty());
+}
+
+TEST(JobJson, OtherPipelinesAndWrongRangesAreRefused) {
+  EXPECT_EQ(refusal_of(body_with("jobType", "Pipeline")).code, Code::NotSupported);
+  EXPECT_EQ(refusal_of(body_with("properties", {{"berth.array", "x"}})).target,
+            "properties.berth.array");
+}
+
 TEST(JobJson, EnumValuesAreReadInAnyCaseAndBothSpellings) {
   const auto input_of = [](const char* type, const char* mode) {
     const Result<Job> job = job_from_json(body_with(
@@ -175,9 +205,9 @@ TEST(JobJson, EnumValuesAreReadInAnyCaseAndBothSpellings) {
   EXPECT_EQ(input_of("uri_folder", "ro_mount").type, DataType::UriFolder);
   EXPECT_EQ(input_of("UriFolder", "readonlymount").mode, DataMode::ReadOnlyMount);
   EXPECT_EQ(input_of("URI_FILE", "eval_mount").mode, DataMode::EvalMount);
-  EXPECT_EQ(job_from_json(json::object{{"properties", {{"jobType", "command"}, {"command", "x"}}}})
-                ->spec.type,
-            "Command");
+  EXPECT_TRUE(
+      job_from_json(json::object{{"properties", {{"jobType", "command"}, {"command", "x"}}}})
+          .has_value());
 }
 
 TEST(JobJson, TheComputeMayBeWrittenInEveryWay) {
@@ -213,8 +243,9 @@ TEST(JobJson, WhatThePythonClientAddsToLocalJobsIsNoPartOfThem) {
       {"AZUREML_COMPUTE_USE_COMMON_RUNTIME", "true"}, {"MINE", "1"}};
   const Result<model::Job> job = job_from_json(body);
   ASSERT_TRUE(job);
-  EXPECT_TRUE(job->spec.resources.properties.empty());
-  EXPECT_EQ(job->spec.environment_variables, (std::map<std::string, std::string>{{"MINE", "1"}}));
+  EXPECT_TRUE(command_of(job->spec).resources.properties.empty());
+  EXPECT_EQ(command_of(job->spec).environment_variables,
+            (std::map<std::string, std::string>{{"MINE", "1"}}));
 }
 
 TEST(JobJson, AFieldOfTheWrongTypeIsNamed) {

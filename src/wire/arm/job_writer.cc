@@ -3,6 +3,7 @@
 // back describes the same job.
 #include <fmt/format.h>
 
+#include "model/array.h"
 #include "wire/arm/envelope.h"
 #include "wire/arm/field.h"
 #include "wire/arm/resource.h"
@@ -73,20 +74,21 @@ json::value limits_json(const JobSpec& spec) {
 }
 
 json::object spec_json(const JobSpec& spec) {
-  json::object properties = {{"jobType", spec.type}, {"command", spec.command}};
-  put(properties, "codeId", spec.code_id);
-  put(properties, "environmentId", spec.environment_id);
+  const model::CommandWork& work = command_of(spec);
+  json::object properties = {{"jobType", "Command"}, {"command", work.command}};
+  put(properties, "codeId", work.code_id);
+  put(properties, "environmentId", work.environment_id);
   put(properties, "componentId", spec.component_id);
   put(properties, "computeId", spec.compute);
   put(properties, "experimentName", spec.experiment_name);
   put(properties, "parentJobName", spec.parent_job_name);
-  properties["environmentVariables"] = to_json(spec.environment_variables);
+  properties["environmentVariables"] = to_json(work.environment_variables);
   properties["inputs"] = map_json(spec.inputs, input_json);
   properties["outputs"] = map_json(spec.outputs, output_json);
-  properties["resources"] = resources_json(spec.resources);
+  properties["resources"] = resources_json(work.resources);
   put(properties, "limits", limits_json(spec));
   put(properties, "queueSettings", queue_json(spec));
-  put(properties, "distribution", spec.distribution);
+  put(properties, "distribution", work.distribution);
   put(properties, "identity", spec.identity);
   put(properties, "notificationSetting", spec.notification);
   properties["services"] = spec.services;
@@ -99,9 +101,13 @@ json::object said_by_client(const Job& job) {
   put(properties, "description", job.description);
   properties["tags"] = to_json(job.tags);
   properties["properties"] = to_json(job.properties);
-  if (!job.spec.secrets.empty()) {
-    properties["properties"].as_object()[model::kSecretsProperty] =
-        model::to_text(job.spec.secrets);
+  if (const auto& secrets = command_of(job.spec).secrets; !secrets.empty()) {
+    properties["properties"].as_object()[model::kSecretsProperty] = model::to_text(secrets);
+  }
+  if (const auto* array = std::get_if<model::ArrayWork>(&job.spec.work)) {
+    properties["jobType"] = "Pipeline";
+    properties["jobs"] = json::object();
+    properties["properties"].as_object()[model::kArrayProperty] = model::to_text(*array);
   }
   properties["isArchived"] = job.is_archived;
   return properties;

@@ -8,6 +8,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "model/array.h"
 #include "model/reference.h"
 #include "wire/yaml/entity.h"
 #include "wire/yaml/job_part.h"
@@ -89,10 +90,16 @@ Status read_labels(const Node& root, Job& job) {
     // `job show` has them among the properties; they are ours.
     job.properties.erase("StartTimeUtc");
     job.properties.erase("EndTimeUtc");
+    if (const auto array = job.properties.extract(model::kArrayProperty)) {
+      Result<model::ArrayWork> read =
+          model::array_from(array.mapped(), std::move(command_of(job.spec)));
+      if (!read) return at(properties->find(model::kArrayProperty)->mark, read.error());
+      job.spec.work = *std::move(read);
+    }
     if (const auto secrets = job.properties.extract(model::kSecretsProperty)) {
       Result<model::SecretVariables> read = model::secret_variables_from(secrets.mapped());
       if (!read) return at(properties->find(model::kSecretsProperty)->mark, read.error());
-      job.spec.secrets = *std::move(read);
+      command_of(job.spec).secrets = *std::move(read);
     }
   }
   return Done{};
@@ -101,8 +108,9 @@ Status read_labels(const Node& root, Job& job) {
 Status read_command(const Node& root, Job& job) {
   const Node* command = root.find("command");
   if (command == nullptr) return error_at(root.mark, "a command job needs a 'command'");
-  job.spec.command = TRY(as_text(*command, "command"));
-  if (trim(job.spec.command).empty()) return error_at(command->mark, "'command' is empty");
+  command_of(job.spec).command = TRY(as_text(*command, "command"));
+  if (trim(command_of(job.spec).command).empty())
+    return error_at(command->mark, "'command' is empty");
   return Done{};
 }
 
@@ -124,7 +132,7 @@ Status read_code(const Node& root, const std::string& base_directory, JobFile& f
   }
   const Result<model::AssetRef> reference = model::parse_asset_ref(model::AssetKind::Code, text);
   if (!reference) return at(node.mark, reference.error());
-  file.job.spec.code_id = text;
+  command_of(file.job.spec).code_id = text;
   return Done{};
 }
 
@@ -141,7 +149,7 @@ Status read_compute(const Node& root, JobFile& file) {
 Status read_variables(const Node& root, Job& job) {
   const Node* node = root.find("environment_variables");
   if (node == nullptr) return Done{};
-  job.spec.environment_variables = TRY(as_text_map(*node, "environment_variables"));
+  command_of(job.spec).environment_variables = TRY(as_text_map(*node, "environment_variables"));
   for (std::size_t i = 0; i < node->members.size(); ++i) {
     const auto& [name, value] = node->members[i];
     const bool has_nul = (name + value.text).find('\0') != std::string::npos;
@@ -170,7 +178,7 @@ Result<JobFile> job_from_yaml(const Node& root, const std::string& base_director
   TRY(read_variables(root, file.job));
   if (const Node* environment = root.find("environment")) {
     file.environment = TRY(read_environment_spec(*environment, base_directory));
-    file.job.spec.environment_id = file.environment.reference;
+    command_of(file.job.spec).environment_id = file.environment.reference;
   }
   TRY(read_inputs(root, base_directory, file));
   TRY(read_outputs(root, file.job));

@@ -39,8 +39,8 @@ struct JobFile {
 
 /// Reads a command job (also without `type`). Other job types of Azure ML are refused as not
 /// supported yet, anything else as unknown. Relative paths resolve against `base_directory` and
-/// must exist. An environment given by reference is also in `job.spec.environment_id`, as it was
-/// written. What has no meaning here (resources.locations, …) is left out with a line in
+/// must exist. An environment given by reference is also in the command's `environment_id`, as it
+/// was written. What has no meaning here (resources.locations, …) is left out with a line in
 /// `job.warnings`.
 Result<JobFile> job_from_yaml(const Node& root, const std::string& base_directory);
 

@@ -90,7 +90,7 @@ Result<std::string> read_docker_args(const Node& resources) {
 Status read_resources(const Node& root, Job& job) {
   const Node* node = TRY(section(root, "resources", kResourceKeys));
   if (node == nullptr) return Done{};
-  model::JobResources& to = job.spec.resources;
+  model::JobResources& to = command_of(job.spec).resources;
   to.instance_count = static_cast<int>(TRY(count_member(*node, "instance_count", 1)));
   to.instance_type = TRY(text_member(*node, "instance_type"));
   to.shm_size = TRY(text_member(*node, "shm_size"));

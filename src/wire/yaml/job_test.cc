@@ -80,7 +80,7 @@ TEST_F(JobYaml, AFullJobIsReadWhole) {
   EXPECT_EQ(file.code_path->path, path("src"));
   EXPECT_EQ(file.environment.inline_->body.at("image").as_string(), "registry.local/py:3.12");
   EXPECT_TRUE(file.environment.inline_->is_anonymous);
-  EXPECT_EQ(spec.environment_variables,
+  EXPECT_EQ(command_of(spec).environment_variables,
             (std::map<std::string, std::string>{{"A", "1"}, {"B", "true"}, {"C", "text"}}));
   EXPECT_EQ(spec.compute, "pool-a");
   EXPECT_EQ(spec.inputs.at("lr"), (model::JobInput{.type = DataType::Literal, .value = "0.05"}));
@@ -89,9 +89,9 @@ TEST_F(JobYaml, AFullJobIsReadWhole) {
                                                      .mode = DataMode::Download}));
   EXPECT_EQ(spec.outputs.at("fitted").asset_name, "fitted-model");
   EXPECT_EQ(spec.outputs.at("fitted").mode, DataMode::Upload);
-  EXPECT_EQ(spec.resources.instance_count, 2);
-  EXPECT_EQ(spec.resources.shm_size, "1g");
-  EXPECT_EQ(spec.distribution,
+  EXPECT_EQ(command_of(spec).resources.instance_count, 2);
+  EXPECT_EQ(command_of(spec).resources.shm_size, "1g");
+  EXPECT_EQ(command_of(spec).distribution,
             (json::value{{"distributionType", "PyTorch"}, {"processCountPerInstance", 2}}));
   EXPECT_EQ(spec.timeout, std::chrono::seconds(900));
   EXPECT_EQ(spec.job_tier, "Spot");
@@ -112,7 +112,7 @@ TEST_F(JobYaml, WhatIsReadSurvivesTheWayToTheServer) {
 TEST_F(JobYaml, ACommandIsAllAJobNeeds) {
   const JobFile file = accept("command: echo hi\n");
 
-  EXPECT_EQ(file.job.spec.command, "echo hi");
+  EXPECT_EQ(command_of(file.job.spec).command, "echo hi");
   EXPECT_EQ(file.job.spec.compute, "");
   EXPECT_FALSE(file.code_path);
   EXPECT_TRUE(file.environment.reference.empty());
@@ -244,7 +244,8 @@ TEST_F(JobYaml, OutputsMayBeLeftEmpty) {
 }
 
 TEST_F(JobYaml, CodeMayBeAReferenceButNotARepository) {
-  EXPECT_EQ(accept_with("code: azureml:snapshot:1\n").job.spec.code_id, "azureml:snapshot:1");
+  EXPECT_EQ(command_of(accept_with("code: azureml:snapshot:1\n").job.spec).code_id,
+            "azureml:snapshot:1");
   EXPECT_EQ(refuse("command: x\ncode: git+https://example.org/r\n").code, Code::NotSupported);
   EXPECT_EQ(refuse("command: x\ncode: https://example.org/r\n").code, Code::NotSupported);
   EXPECT_FALSE(accept_with("code:\n").code_path);
@@ -268,7 +269,8 @@ TEST_F(JobYaml, AnEnvironmentIsAReferenceOrADefinition) {
                 .as_string(),
             "channels:\n- x\npython: 3.10\n");
   EXPECT_EQ(environment("{build: {path: src}}").build_context->path, path("src"));
-  EXPECT_EQ(accept_with("environment: azureml:env:1\n").job.spec.environment_id, "azureml:env:1");
+  EXPECT_EQ(command_of(accept_with("environment: azureml:env:1\n").job.spec).environment_id,
+            "azureml:env:1");
 }
 
 TEST_F(JobYaml, EqualInlineEnvironmentsAreOneAsset) {
@@ -325,12 +327,12 @@ TEST_F(JobYaml, SettingsAreChecked) {
 }
 
 TEST_F(JobYaml, ADistributionTakesArmsShape) {
-  EXPECT_EQ(accept_with("distribution: {type: PyTorch}").job.spec.distribution,
+  EXPECT_EQ(command_of(accept_with("distribution: {type: PyTorch}").job.spec).distribution,
             (json::value{{"distributionType", "PyTorch"}}));
+  const auto tensorflow = accept_with(
+      "distribution:\n  type: tensorflow\n  worker_count: 3\n  parameter_server_count: 0");
   EXPECT_EQ(
-      accept_with("distribution:\n  type: tensorflow\n  worker_count: 3\n"
-                  "  parameter_server_count: 0")
-          .job.spec.distribution,
+      command_of(tensorflow.job.spec).distribution,
       (json::value{
           {"distributionType", "TensorFlow"}, {"workerCount", 3}, {"parameterServerCount", 0}}));
 }
@@ -355,8 +357,8 @@ TEST_F(JobYaml, SettingsTakeArmsShape) {
                                                   {"nodes", {{"nodesValueType", "All"}}}}));
   EXPECT_EQ(spec.services.at("sh").at("properties").at("sshPublicKeys").as_string(), "k");
   EXPECT_EQ(spec.notification, (json::value{{"emailOn", {"JobCompleted"}}, {"emails", {"a@b"}}}));
-  EXPECT_EQ(spec.resources.docker_args, "--gpus all");
-  EXPECT_EQ(spec.resources.properties.at("bag").at("n").as_int64(), 1);
+  EXPECT_EQ(command_of(spec).resources.docker_args, "--gpus all");
+  EXPECT_EQ(command_of(spec).resources.properties.at("bag").at("n").as_int64(), 1);
 }
 
 TEST_F(JobYaml, WhatMeansNothingHereIsLeftOutWithAWarning) {
@@ -376,10 +378,10 @@ TEST_F(JobYaml, WhatIsShownCanBeSubmittedAgain) {
   const json::object view = job_view(job, workspace, resource);
   const model::Job again = accept(to_yaml_text(view)).job;
 
-  EXPECT_EQ(again.spec.command, job.spec.command);
+  EXPECT_EQ(command_of(again.spec).command, command_of(job.spec).command);
   EXPECT_EQ(again.spec.inputs, job.spec.inputs);
   EXPECT_EQ(again.spec.compute, job.spec.compute);
-  EXPECT_EQ(again.spec.distribution, job.spec.distribution);
+  EXPECT_EQ(command_of(again.spec).distribution, command_of(job.spec).distribution);
   EXPECT_EQ(again.spec.priority, job.spec.priority);
   EXPECT_EQ(again.spec.timeout, job.spec.timeout);
   EXPECT_EQ(again.properties, job.properties);
@@ -389,8 +391,8 @@ TEST_F(JobYaml, WhatIsShownCanBeSubmittedAgain) {
 TEST_F(JobYaml, TheViewIsWhatAzPrints) {
   model::Job job = accept(kFullJob).job;
   const model::Workspace workspace{.name = "default"};
-  job.spec.code_id = model::arm_id(workspace) + "/codes/c/versions/1";
-  job.spec.environment_id = model::arm_id(workspace) + "/environments/e/versions/2";
+  command_of(job.spec).code_id = model::arm_id(workspace) + "/codes/c/versions/1";
+  command_of(job.spec).environment_id = model::arm_id(workspace) + "/environments/e/versions/2";
   const json::object resource = wire::arm::to_json(job, workspace, {.base_url = "https://h:1"});
 
   const json::object view = job_view(job, workspace, resource);
@@ -398,7 +400,7 @@ TEST_F(JobYaml, TheViewIsWhatAzPrints) {
   std::vector<std::string> keys;
   for (const auto& member : view) keys.emplace_back(member.key());
   EXPECT_TRUE(std::ranges::is_sorted(keys));
-  EXPECT_EQ(view.at("code").as_string(), "azureml:" + job.spec.code_id);
+  EXPECT_EQ(view.at("code").as_string(), "azureml:" + command_of(job.spec).code_id);
   EXPECT_EQ(view.at("environment").as_string(), "azureml:e:2");
   EXPECT_EQ(view.at("compute").as_string(), "azureml:pool-a");
   EXPECT_EQ(view.at("inputs").at("lr").as_string(), "0.05");

@@ -157,11 +157,12 @@ json::object text_map_view(const std::map<std::string, std::string>& map) {
 
 void put_spec(json::object& view, const model::Job& job) {
   const model::JobSpec& spec = job.spec;
-  put_text(view, "code", code_view(spec.code_id));
-  view["command"] = spec.command;
+  const model::CommandWork& work = command_of(spec);
+  put_text(view, "code", code_view(work.code_id));
+  view["command"] = work.command;
   put_text(view, "compute", compute_view(spec.compute));
-  put_text(view, "environment", short_reference(AssetKind::Environment, spec.environment_id));
-  view["environment_variables"] = text_map_view(spec.environment_variables);
+  put_text(view, "environment", short_reference(AssetKind::Environment, work.environment_id));
+  view["environment_variables"] = text_map_view(work.environment_variables);
   view["experiment_name"] = spec.experiment_name;
   put_text(view, "parent_job_name", spec.parent_job_name);
   json::object inputs;
@@ -171,11 +172,11 @@ void put_spec(json::object& view, const model::Job& job) {
   for (const auto& [name, output] : spec.outputs) outputs[name] = output_view(job, name, output);
   view["outputs"] = std::move(outputs);
   if (spec.timeout) view["limits"] = {{"timeout", spec.timeout->count()}};
-  view["resources"] = resources_view(spec.resources);
+  view["resources"] = resources_view(work.resources);
   put(view, "queue_settings", queue_view(spec));
   put(view, "distribution",
       typed_view(
-          spec.distribution, "distributionType",
+          work.distribution, "distributionType",
           {{"PyTorch", "pytorch"}, {"Mpi", "mpi"}, {"TensorFlow", "tensorflow"}, {"Ray", "ray"}}));
   put(view, "identity",
       typed_view(

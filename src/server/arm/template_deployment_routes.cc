@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Microsoft.Resources/deployments: templates, at the scope of a resource group.
 #include "base/text.h"
-#include "server/arm/deployments.h"
+#include "server/arm/template_deployments.h"
 #include "server/door/paging.h"
 #include "server/door/route.h"
 #include "wire/arm/error.h"
@@ -20,8 +20,8 @@ DeploymentName name_of(const Call& call) {
           call.parameter("deploymentName")};
 }
 
-Result<Deployments::Seen> existing(const Call& call) {
-  return call.services.deployments->find(name_of(call), call.principal);
+Result<TemplateDeployments::Seen> existing(const Call& call) {
+  return call.services.template_deployments->find(name_of(call), call.principal);
 }
 
 /// What is wrong with a template is said as ARM says it; all else as everywhere.
@@ -30,7 +30,7 @@ Result<io::Reply> refused(const Error& error) {
   return io::Reply{.status = 400, .body = arm::template_error_body(error)};
 }
 
-io::Reply shown(const Call& call, int status, const Deployments::Seen& seen) {
+io::Reply shown(const Call& call, int status, const TemplateDeployments::Seen& seen) {
   io::Reply reply = json_reply(status, arm::to_json(seen.deployment, seen.operations));
   if (!model::is_over(seen.deployment.state) && status != 200) {
     reply.headers.emplace_back(
@@ -44,14 +44,16 @@ io::Reply shown(const Call& call, int status, const Deployments::Seen& seen) {
 
 Result<io::Reply> put(Call& call) {
   const arm::DeploymentRequest request = TRY(arm::deployment_request(TRY(json_body(call))));
-  const auto seen = call.services.deployments->begin(request, name_of(call), call.principal);
+  const auto seen =
+      call.services.template_deployments->begin(request, name_of(call), call.principal);
   if (!seen) return refused(seen.error());
   return shown(call, 201, *seen);
 }
 
 Result<io::Reply> validate(Call& call) {
   const arm::DeploymentRequest request = TRY(arm::deployment_request(TRY(json_body(call))));
-  const auto plan = call.services.deployments->plan(request, name_of(call), call.principal);
+  const auto plan =
+      call.services.template_deployments->plan(request, name_of(call), call.principal);
   if (!plan) return refused(plan.error());
   const WallTime now = call.services.clock.now().wall;
   model::TemplateDeployment deployment{.subscription = call.parameter("subscriptionId"),
@@ -81,7 +83,8 @@ Result<io::Reply> list(Call& call) {
                                .resource_group = call.parameter("resourceGroupName"),
                                .skip = static_cast<std::size_t>(TRY(continuation(call)))};
   query.limit = TRY(page_size(call));
-  const Deployments::Page page = TRY(call.services.deployments->list(query, call.principal));
+  const TemplateDeployments::Page page =
+      TRY(call.services.template_deployments->list(query, call.principal));
   json::array values;
   for (const auto& seen : page.seen) {
     values.push_back(arm::to_json(seen.deployment, seen.operations));
@@ -95,7 +98,7 @@ Result<io::Reply> list(Call& call) {
 
 /// How far it is; of one that failed, why.
 Result<io::Reply> status(Call& call) {
-  const Deployments::Seen seen = TRY(existing(call));
+  const TemplateDeployments::Seen seen = TRY(existing(call));
   const model::TemplateDeployment& deployment = seen.deployment;
   if (call.parameter("operationId") != deployment.id) {
     return fail(Code::NotFound, "that was an earlier deployment of this name");
@@ -112,14 +115,14 @@ Result<io::Reply> status(Call& call) {
 }
 
 Result<io::Reply> cancel(Call& call) {
-  TRY(call.services.deployments->cancel(name_of(call), call.principal));
+  TRY(call.services.template_deployments->cancel(name_of(call), call.principal));
   return io::Reply{.status = 204};
 }
 
 Result<io::Reply> remove(Call& call) {
   const auto seen = existing(call);
   if (!seen && seen.error().code == Code::NotFound) return io::Reply{.status = 204};
-  TRY(call.services.deployments->remove(name_of(call), call.principal));
+  TRY(call.services.template_deployments->remove(name_of(call), call.principal));
   return io::Reply{.status = 204};
 }
 
@@ -128,7 +131,7 @@ Result<io::Reply> export_template(Call& call) {
 }
 
 Result<io::Reply> list_operations(Call& call) {
-  const Deployments::Seen seen = TRY(existing(call));
+  const TemplateDeployments::Seen seen = TRY(existing(call));
   json::array values;
   for (const auto& operation : seen.operations) {
     values.push_back(arm::to_json(operation, seen.deployment));
@@ -137,7 +140,7 @@ Result<io::Reply> list_operations(Call& call) {
 }
 
 Result<io::Reply> get_operation(Call& call) {
-  const Deployments::Seen seen = TRY(existing(call));
+  const TemplateDeployments::Seen seen = TRY(existing(call));
   const std::string& id = call.parameter("operationId");
   for (const auto& operation : seen.operations) {
     if (std::to_string(operation.number) == id) {
@@ -202,6 +205,6 @@ constexpr Route kRoutes[] = {
 
 }  // namespace
 
-std::span<const Route> deployment_routes() { return kRoutes; }
+std::span<const Route> template_deployment_routes() { return kRoutes; }
 
 }  // namespace berth::server

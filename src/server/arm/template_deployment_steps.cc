@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "base/record.h"
 #include "base/text.h"
-#include "server/arm/deployment_live.h"
+#include "server/arm/template_deployment_live.h"
 #include "server/mlflow/mlflow.h"
 #include "server/plane/ledger.h"
 #include "wire/arm/error.h"
@@ -73,17 +73,17 @@ DeploymentOperation operation_of(const model::TemplateDeployment& deployment,
 
 }  // namespace
 
-Status Deployments::recover_after_start() { return recover(true); }
+Status TemplateDeployments::recover_after_start() { return recover(true); }
 
 /// On disk before the step is tried: a server that ends in it leaves the count behind.
-void Deployments::count_start(model::TemplateDeployment& deployment, std::size_t done) {
+void TemplateDeployments::count_start(model::TemplateDeployment& deployment, std::size_t done) {
   const int step = static_cast<int>(done);
   deployment.resumed = deployment.resumed_at == step ? deployment.resumed + 1 : 1;
   deployment.resumed_at = step;
   parts_.services.ledger.write({store::PutDeployment{deployment}});
 }
 
-Status Deployments::recover(bool after_start) {
+Status TemplateDeployments::recover(bool after_start) {
   live_.clear();
   store::DeploymentReader& rows = parts_.services.store.deployments();
   for (model::TemplateDeployment& deployment : TRY(rows.unfinished())) {
@@ -103,7 +103,7 @@ Status Deployments::recover(bool after_start) {
 }
 
 /// The plan to go on with, or why it does not go on.
-Result<std::unique_ptr<tmpl::Plan>> Deployments::plan_once_more(
+Result<std::unique_ptr<tmpl::Plan>> TemplateDeployments::plan_once_more(
     const model::TemplateDeployment& deployment, std::size_t done) {
   if (deployment.resumed > kMostResumed) {
     return fail(Code::Internal,
@@ -120,7 +120,7 @@ Result<std::unique_ptr<tmpl::Plan>> Deployments::plan_once_more(
   return fail(plan.error().code, "it cannot go on after a restart: " + plan.error().message);
 }
 
-void Deployments::recover_later() {
+void TemplateDeployments::recover_later() {
   live_.clear();  // Until then the disk is right, and not what was to be.
   if (std::exchange(is_recovering_, true)) return;
   parts_.loop.after(kPauseBeforeRecovery, [this] {
@@ -132,8 +132,9 @@ void Deployments::recover_later() {
   });
 }
 
-void Deployments::start(const model::TemplateDeployment& deployment, std::unique_ptr<Plan> plan,
-                        std::vector<DeploymentOperation> operations) {
+void TemplateDeployments::start(const model::TemplateDeployment& deployment,
+                                std::unique_ptr<Plan> plan,
+                                std::vector<DeploymentOperation> operations) {
   auto live = std::make_shared<Live>();
   live->deployment = deployment;
   live->operations = std::move(operations);
@@ -150,7 +151,7 @@ void Deployments::start(const model::TemplateDeployment& deployment, std::unique
 
 /// Not before what was done so far is on disk. If that failed it never happened, and the disk says
 /// where to go on.
-void Deployments::step_soon(const Key& key, const std::string& id) {
+void TemplateDeployments::step_soon(const Key& key, const std::string& id) {
   parts_.loop.post([this, key, id] {
     parts_.services.ledger.when_durable([this, key, id](const Status& durable) {
       if (!durable) return recover_later();
@@ -159,7 +160,7 @@ void Deployments::step_soon(const Key& key, const std::string& id) {
   });
 }
 
-void Deployments::step(const Key& key, const std::string& id) {
+void TemplateDeployments::step(const Key& key, const std::string& id) {
   const auto found = live_.find(key);
   if (found == live_.end() || found->second->deployment.id != id) return;
   Live& live = *found->second;
@@ -175,7 +176,7 @@ void Deployments::step(const Key& key, const std::string& id) {
 }
 
 /// A fault of ours is the deployment's end, not the server's.
-void Deployments::go_on(Live& live) {
+void TemplateDeployments::go_on(Live& live) {
   const bool has_more = live.plan && live.operations.size() < live.plan->resources().size();
   const auto what = [&] { return fmt::format("the deployment '{}'", live.deployment.name); };
   const Status gone = caught(what, [&] { has_more ? make_next(live) : end(live); });
@@ -187,7 +188,7 @@ void Deployments::go_on(Live& live) {
 }
 
 /// A resource and the line that tells of it are one batch.
-void Deployments::make_next(Live& live) {
+void TemplateDeployments::make_next(Live& live) {
   Ledger& ledger = parts_.services.ledger;
   const std::size_t index = live.operations.size();
   const PlannedResource& resource = live.plan->resources()[index];
@@ -214,8 +215,8 @@ void Deployments::make_next(Live& live) {
   }
 }
 
-void Deployments::make(Live& live, const PlannedResource& resource,
-                       DeploymentOperation& operation) {
+void TemplateDeployments::make(Live& live, const PlannedResource& resource,
+                               DeploymentOperation& operation) {
   const tmpl::Refer refer_to = [&](const std::string& id, bool is_full) {
     return refer(live, id, is_full);
   };
@@ -247,7 +248,8 @@ void Deployments::make(Live& live, const PlannedResource& resource,
 }
 
 /// The state of a resource, asked for as its maker would.
-Result<json::value> Deployments::refer(const Live& live, const std::string& id, bool is_full) {
+Result<json::value> TemplateDeployments::refer(const Live& live, const std::string& id,
+                                               bool is_full) {
   const PlannedResource* planned = live.plan->find(id);
   if (planned != nullptr && planned->treatment == tmpl::Treatment::Satisfied) {
     const json::object properties = {{"provisioningState", "Succeeded"}};
@@ -264,7 +266,7 @@ Result<json::value> Deployments::refer(const Live& live, const std::string& id, 
 }
 
 /// Everything has been tried.
-void Deployments::end(Live& live) {
+void TemplateDeployments::end(Live& live) {
   model::TemplateDeployment& deployment = live.deployment;
   std::size_t made = 0;
   std::size_t failed = 0;
@@ -297,7 +299,7 @@ void Deployments::end(Live& live) {
   finish(live, DeploymentState::Failed);
 }
 
-void Deployments::finish(Live& live, DeploymentState state) {
+void TemplateDeployments::finish(Live& live, DeploymentState state) {
   live.deployment.state = state;
   live.deployment.modified_at = parts_.services.clock.now().wall;
   live.deployment.sealed.clear();

@@ -37,7 +37,7 @@ struct DeploymentName {
 /// the template and its parameters, and making something again changes nothing.
 ///
 /// Loop thread only.
-class Deployments {
+class TemplateDeployments {
  public:
   struct Parts {
     Services& services;
@@ -45,7 +45,7 @@ class Deployments {
     Inside inside{};
     std::string key{};  ///< Secure parameters are sealed with it while they are needed.
   };
-  explicit Deployments(Parts parts);
+  explicit TemplateDeployments(Parts parts);
 
   /// Goes on with what is not over, unless it is what ended the servers before this one.
   Status recover_after_start();

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What users ask for. How it is carried out is in deployment_steps.cc.
-#include "server/arm/deployments.h"
+// What users ask for. How it is carried out is in template_deployment_steps.cc.
+#include "server/arm/template_deployments.h"
 
 #include "base/digest.h"
 #include "base/random.h"
 #include "base/seal.h"
 #include "base/text.h"
 #include "lang/arm_template/parameters.h"
-#include "server/arm/deployment_live.h"
 #include "server/arm/resource_groups.h"
+#include "server/arm/template_deployment_live.h"
 #include "server/door/paging.h"
 #include "server/plane/ledger.h"
 
@@ -59,21 +59,21 @@ tl::unexpected<Error> no_deployment(const DeploymentName& name) {
 
 }  // namespace
 
-Deployments::Deployments(Parts parts) : parts_(std::move(parts)) {}
+TemplateDeployments::TemplateDeployments(Parts parts) : parts_(std::move(parts)) {}
 
-Deployments::Key Deployments::key_of(const DeploymentName& name) {
+TemplateDeployments::Key TemplateDeployments::key_of(const DeploymentName& name) {
   return {to_lower(name.subscription), to_lower(name.resource_group), to_lower(name.name)};
 }
 
 /// A request that is repeated has the same. Keyed, because it is stored and secrets are in it.
-std::string Deployments::fingerprint(const DeploymentRequest& request) const {
+std::string TemplateDeployments::fingerprint(const DeploymentRequest& request) const {
   return to_hex(hmac_sha256(parts_.key, json::serialize(request.definition) + "\n" +
                                             json::serialize(request.parameters)));
 }
 
-Result<std::unique_ptr<tmpl::Plan>> Deployments::plan(const DeploymentRequest& request,
-                                                      const DeploymentName& name,
-                                                      const Principal& principal) {
+Result<std::unique_ptr<tmpl::Plan>> TemplateDeployments::plan(const DeploymentRequest& request,
+                                                              const DeploymentName& name,
+                                                              const Principal& principal) {
   tmpl::Order order{.definition = request.definition,
                     .place = {.subscription = name.subscription,
                               .resource_group = name.resource_group,
@@ -90,7 +90,7 @@ Result<std::unique_ptr<tmpl::Plan>> Deployments::plan(const DeploymentRequest& r
 }
 
 /// Everything but the values of secure parameters is in the row, and those are sealed in it.
-Result<std::unique_ptr<tmpl::Plan>> Deployments::plan_again(
+Result<std::unique_ptr<tmpl::Plan>> TemplateDeployments::plan_again(
     const TemplateDeployment& deployment) const {
   const DeploymentName name{deployment.subscription, deployment.resource_group, deployment.name};
   tmpl::Order order{.definition = deployment.definition,
@@ -113,9 +113,9 @@ Result<std::unique_ptr<tmpl::Plan>> Deployments::plan_again(
   return tmpl::make_plan(std::move(order));
 }
 
-Result<Deployments::Seen> Deployments::begin(const DeploymentRequest& request,
-                                             const DeploymentName& name,
-                                             const Principal& principal) {
+Result<TemplateDeployments::Seen> TemplateDeployments::begin(const DeploymentRequest& request,
+                                                             const DeploymentName& name,
+                                                             const Principal& principal) {
   const std::string asked = fingerprint(request);
   if (const auto existing = TRY(look(name))) {
     if (!may_see(existing->deployment, principal)) {
@@ -153,7 +153,8 @@ Result<Deployments::Seen> Deployments::begin(const DeploymentRequest& request,
 }
 
 /// As it is now: what goes on is in memory, the rest on disk.
-Result<std::optional<Deployments::Seen>> Deployments::look(const DeploymentName& name) {
+Result<std::optional<TemplateDeployments::Seen>> TemplateDeployments::look(
+    const DeploymentName& name) {
   if (const auto live = live_.find(key_of(name)); live != live_.end()) {
     return Seen{live->second->deployment, live->second->operations};
   }
@@ -164,22 +165,23 @@ Result<std::optional<Deployments::Seen>> Deployments::look(const DeploymentName&
   return Seen{*std::move(deployment), std::move(operations)};
 }
 
-bool Deployments::may_see(const TemplateDeployment& deployment, const Principal& principal) const {
+bool TemplateDeployments::may_see(const TemplateDeployment& deployment,
+                                  const Principal& principal) const {
   const bool is_own =
       !principal.user.text.empty() && principal.user == deployment.maker.user &&
       (principal.only_in.text.empty() || principal.only_in == deployment.maker.only_in);
   return is_own || may(parts_.services.ledger.state(), principal, kRead, {});
 }
 
-Result<Deployments::Seen> Deployments::find(const DeploymentName& name,
-                                            const Principal& principal) {
+Result<TemplateDeployments::Seen> TemplateDeployments::find(const DeploymentName& name,
+                                                            const Principal& principal) {
   auto seen = TRY(look(name));
   if (!seen || !may_see(seen->deployment, principal)) return no_deployment(name);
   return *std::move(seen);
 }
 
-Result<Deployments::Page> Deployments::list(store::DeploymentQuery query,
-                                            const Principal& principal) {
+Result<TemplateDeployments::Page> TemplateDeployments::list(store::DeploymentQuery query,
+                                                            const Principal& principal) {
   store::DeploymentReader& rows = parts_.services.store.deployments();
   const std::size_t size = query.limit++;
   store::Page<TemplateDeployment> found = TRY(rows.list(query));
@@ -199,7 +201,7 @@ Result<Deployments::Page> Deployments::list(store::DeploymentQuery query,
   return page;
 }
 
-Status Deployments::cancel(const DeploymentName& name, const Principal& principal) {
+Status TemplateDeployments::cancel(const DeploymentName& name, const Principal& principal) {
   TRY(find(name, principal));
   const auto found = live_.find(key_of(name));
   if (found == live_.end() || model::is_over(found->second->deployment.state)) {
@@ -213,7 +215,7 @@ Status Deployments::cancel(const DeploymentName& name, const Principal& principa
   return Done{};
 }
 
-Status Deployments::remove(const DeploymentName& name, const Principal& principal) {
+Status TemplateDeployments::remove(const DeploymentName& name, const Principal& principal) {
   const Seen seen = TRY(find(name, principal));
   if (!model::is_over(seen.deployment.state)) {
     return fail(

@@ -237,7 +237,7 @@ TEST_F(DeploymentRoutes, GoesOnAfterARestartWithItsSecrets) {
   ASSERT_EQ(begun.status, 201);
 
   // As a new process would: with what is on disk and nothing else.
-  Deployments again(
+  TemplateDeployments again(
       {.services = services,
        .loop = loop,
        .inside = {

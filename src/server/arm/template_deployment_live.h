@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "server/arm/deployments.h"
+#include "server/arm/template_deployments.h"
 
 namespace berth::server {
 
 /// A deployment that is not over, or whose end is not on disk yet.
-struct Deployments::Live {
+struct TemplateDeployments::Live {
   model::TemplateDeployment deployment{};
   std::vector<model::DeploymentOperation> operations{};  ///< Of the plan's first resources.
   std::unique_ptr<Plan> plan{};        ///< Null: it cannot be made again, and the deployment fails.
