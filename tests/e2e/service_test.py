@@ -170,3 +170,22 @@ def test_a_service_of_a_local_cluster_is_reached(berth):
 
     assert is_alive(service.pid())
     service.stop()
+
+
+def test_the_command_line_makes_shows_and_stops_services(berth):
+    (berth.folder / "site").mkdir()
+    (berth.folder / "site/hello").write_text("hello")
+    made = berth.ok("service", "create", "--name", "web", "--code", berth.folder / "site", "--probe-path", "/hello",
+                    "-o", "json", "--", "exec python3 -m http.server --bind 127.0.0.1 $BERTH_SERVICE_PORT").json
+    assert made["address"].endswith("/services/web/")
+    service = Service(berth)
+    service.wait()
+
+    assert service.get("hello").body == b"hello"
+    assert berth.ok("service", "show", "web", "-o", "json").json["state"] == "Ready"
+    assert [each["name"] for each in berth.ok("service", "list", "-o", "json").json] == ["web"]
+    assert berth.ok("service", "stop", "web").out == ""
+    service.wait("Stopped")
+    assert berth.ok("service", "list", "-o", "json").json == []
+    berth.fails("service", "stop", "none")
+    berth.fails("service", "create", "--name", "web", code=2)
