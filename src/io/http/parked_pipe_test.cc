@@ -87,7 +87,9 @@ TEST_F(ParkedPipeTest, AnAnswerThatEndsWithItsConnectionArrivesWhole) {
   to.close();
 
   EXPECT_TRUE(has_line(from.receive_head(), "Transfer-Encoding: chunked"));
-  EXPECT_NE(from.receive_to("\r\n0\r\n\r\n").find("the whole answer"), std::string::npos);
+  const std::string body = from.receive_to("\r\n0\r\n\r\n");
+  EXPECT_NE(body.find("the whole answer"), std::string::npos);
+  EXPECT_TRUE(body.ends_with("\r\n0\r\n\r\n")) << "and says that it is: " << body;
   auto end = closed.get_future();
   ASSERT_TRUE(comes(end));
   EXPECT_TRUE(end.get());
