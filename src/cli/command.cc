@@ -62,7 +62,8 @@ std::vector<Command> all_commands() {
         deployment_commands(),  datastore_commands(), site_commands(),      node_commands(),
         user_commands(),        role_commands(),      audit_commands(),     secret_commands(),
         env_commands(),         server_commands(),    configure_commands(), account_commands(),
-        group_commands(),       extension_commands(), absent_commands(),    storage_commands()}) {
+        group_commands(),       extension_commands(), absent_commands(),    storage_commands(),
+        service_commands()}) {
     commands.insert(commands.end(), group.begin(), group.end());
   }
   return commands;

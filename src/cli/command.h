@@ -97,6 +97,7 @@ std::span<const Command> audit_commands();
 std::span<const Command> secret_commands();
 std::span<const Command> env_commands();
 std::span<const Command> storage_commands();
+std::span<const Command> service_commands();
 std::span<const Command> server_commands();
 // What scripts written for `az` also say:
 std::span<const Command> configure_commands();

@@ -28,7 +28,8 @@ constexpr std::string_view kDataScientist[] = {
     "Berth/nodes/read",
     "Berth/usage/read",
     "Berth/storage/read",
-    "Berth/secrets/*"};
+    "Berth/secrets/*",
+    "Berth/services/*"};
 constexpr std::string_view kNotForDataScientists[] = {
     "Microsoft.MachineLearningServices/workspaces/delete",
     "Microsoft.MachineLearningServices/workspaces/write",

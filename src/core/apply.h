@@ -18,6 +18,7 @@ Touched on(State& state, const JobRelabelled& event);
 Touched on(State& state, const JobPlaced& event);
 Touched on(State& state, const JobAdvanced& event);
 Touched on(State& state, const MemberPrepared& event);
+Touched on(State& state, const EndpointChanged& event);
 Touched on(State& state, const JobReturned& event);
 Touched on(State& state, const JobCancelRequested& event);
 Touched on(State& state, const JobPreempted& event);

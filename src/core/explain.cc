@@ -179,6 +179,9 @@ class ClusterWait {
 };
 
 std::string explain_wait(const State& state, const model::Job& job) {
+  if (job.not_before) {
+    return fmt::format("is run again at {}: {}", to_iso8601(*job.not_before), job.requeue_reason);
+  }
   const model::Compute* compute = compute_of(state, target_of(job));
   if (compute == nullptr) {
     return fmt::format("waits for compute '{}', which is not there any more", job.spec.compute);

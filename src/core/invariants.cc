@@ -27,6 +27,8 @@ void check_holding(const State& state, const model::Job& job, const model::Membe
   std::set<model::NodeId> nodes;
   for (const model::Member& member : held.members) {
     CHECK(nodes.insert(member.node).second, "a gang has each of its nodes once");
+    CHECK(!member.endpoint || model::service_of(job.spec) != nullptr,
+          "only a service has an endpoint");
     CHECK(member.outcome.has_value() == member.ended_at.has_value(), "a member's end has its time");
     CHECK(member.outcome || state.nodes.contains(member.node), "a node that is worked on exists");
   }
@@ -67,6 +69,10 @@ void check_job(const State& state, const model::Job& job) {
         "a job that is to be cancelled does not wait");
   CHECK(job.status != JobStatus::Queued || (!job.placed_at && !job.started_at),
         "a job that waits has no attempt that began");
+  const bool is_service = model::service_of(job.spec) != nullptr;
+  CHECK(!job.not_before || (is_service && job.status == JobStatus::Queued),
+        "only a service that waits to be run again waits for a time");
+  CHECK(job.restarts == 0 || is_service, "only a service is restarted");
   std::visit([&](const auto& holding) { check_holding(state, job, holding); }, job.holding);
 }
 

@@ -5,11 +5,13 @@
 #include <limits>
 
 #include "core/schedule.h"
+#include "core/service.h"
 
 namespace berth::core {
 namespace {
 
-/// Jobs that fit no node because it will not be there for long enough; past so many, the walk ends.
+/// Jobs that fit no node because it will not be there for long enough, or that are to wait before
+/// they are run again; past so many, the walk ends.
 constexpr int kMostPassedOver = 1000;
 
 std::size_t free_slots(const State& state, const model::Node& node) {
@@ -96,7 +98,8 @@ std::vector<JobPlaced> Placement::run() {
        entry != state_.queue.end() && entry->target == target_ && passed_over < kMostPassedOver;
        ++entry) {
     if (open_.empty() && !load_next()) break;
-    if (!place(state_.jobs.at(entry->job))) ++passed_over;
+    const model::Job& job = state_.jobs.at(entry->job);
+    if (!is_due(job, now_) || !place(job)) ++passed_over;
   }
   return std::move(placed_);
 }

@@ -11,6 +11,7 @@
 #include "core/controller.h"
 #include "core/ending.h"
 #include "core/index.h"
+#include "core/service.h"
 #include "model/compute_kind.h"
 
 namespace berth::core {
@@ -77,7 +78,6 @@ void queue_again(State& state, model::Job& job, std::string reason, WallTime at)
   job.status = JobStatus::Queued;
   job.holding = model::None{};
   job.is_yielding = false;
-  job.requeues += 1;
   job.requeue_reason = std::move(reason);
   job.started_at.reset();
   job.placed_at.reset();
@@ -153,6 +153,12 @@ std::string reason_of_requeue(const model::Job& job) {
   return job.requeue_reason;
 }
 
+/// A service is taken from its nodes as often as it takes: it is not meant to end.
+bool may_repeat(const State& state, const model::Job& job) {
+  if (!model::traits_of(compute_of(state, target_of(job))).repeats_lost_work) return false;
+  return model::service_of(job.spec) != nullptr || job.requeues < state.settings.max_requeues;
+}
+
 }  // namespace
 
 void end_member(State& state, model::Job& job, const model::NodeId& node,
@@ -168,12 +174,16 @@ void end_member(State& state, model::Job& job, const model::NodeId& node,
       members_of(job), [](const model::Member& each) { return each.outcome.has_value(); });
   if (!all_ended) return;
   std::ranges::move(usage_of(state, job, at), std::back_inserter(touched.usage));
-  const bool may_repeat = model::traits_of(compute_of(state, target_of(job))).repeats_lost_work &&
-                          job.requeues < state.settings.max_requeues;
-  if (was_taken(job) && may_repeat) {
+  const model::Outcome of_attempt = combine(job);
+  if (was_taken(job) && may_repeat(state, job)) {
+    job.requeues += 1;
     queue_again(state, job, reason_of_requeue(job), at);
+  } else if (const auto restart = restart_of(job, of_attempt, at)) {
+    job.restarts = restart->number;
+    queue_again(state, job, restart->reason, at);
+    job.not_before = restart->not_before;
   } else {
-    end(state, job, combine(job), at);
+    end(state, job, of_attempt, at);
     count_ended(state, job, touched);
   }
 }
@@ -235,6 +245,7 @@ Touched on(State& state, const JobPlaced& event) {
   job->status = JobStatus::Starting;
   job->attempt += 1;
   job->fence = event.fence;
+  job->not_before.reset();
   model::Members& held = job->holding.emplace<model::Members>();
   for (const model::NodeId& node : event.nodes) held.members.push_back({.node = node});
   job->placed_at = event.at;
@@ -269,6 +280,15 @@ Touched on(State& state, const MemberPrepared& event) {
   return touching<model::Job>(event.job);
 }
 
+Touched on(State& state, const EndpointChanged& event) {
+  model::Job* job = find(state, event.job);
+  model::Member* member = reporting_member(job, event.attempt, event.node);
+  if (member == nullptr || model::service_of(job->spec) == nullptr) return {};
+  if (member->endpoint == event.endpoint) return {};
+  member->endpoint = event.endpoint;
+  return touching<model::Job>(event.job);
+}
+
 /// Only a job of one member can be: the others of a gang have begun to prepare.
 Touched on(State& state, const JobReturned& event) {
   model::Job* job = find(state, event.job);
@@ -294,6 +314,7 @@ Touched on(State& state, const JobCancelRequested& event) {
     job->status = JobStatus::CancelRequested;
   } else {
     job->status = JobStatus::Canceled;
+    job->not_before.reset();
     job->ended_at = event.at;
   }
   index(state, *job);

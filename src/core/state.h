@@ -153,6 +153,13 @@ struct MemberPrepared {
   std::string address{};
   int port = 0;
 };
+/// A probe of the service has turned out otherwise than the one before.
+struct EndpointChanged {
+  model::JobKey job{};
+  int attempt = 0;
+  model::NodeId node{};
+  model::Endpoint endpoint{};
+};
 /// The node gives it back before it was begun.
 struct JobReturned {
   model::JobKey job{};
@@ -172,7 +179,7 @@ struct JobPreempted {
   WallTime at{};
 };
 /// The node's share of the attempt is over. With the last one the attempt is: the job ends, or is
-/// queued again.
+/// queued again because the attempt was taken from it, or because a service is to be run again.
 struct JobEnded {
   model::JobKey job{};
   int attempt = 0;
@@ -275,13 +282,15 @@ struct NodeGone {
   WallTime at{};
 };
 
-using Event = std::variant<
-    WorkspaceMade, WorkspaceDeleted, SiteMade, SiteRemoved, ComputeMade, ComputeDeleteRequested,
-    ComputeGone, JobSubmitted, JobRelabelled, JobPlaced, JobAdvanced, MemberPrepared, JobReturned,
-    JobCancelRequested, JobPreempted, JobEnded, ParentEnded, JobDeleted, JobBroughtBack, JobWarned,
-    NodeRequested, NodeStarted, NodeStartFailed, NodeJoined, NodeWorksAhead, NodeDetached,
-    NodeLeaseExtended, NodeToldToLeave, NodeRecalled, NodeDismissed, NodePreempted, NodeGone,
-    UserMade, UserDeleted, TokenMade, TokenRevoked, RoleAssigned, RoleRemoved>;
+using Event =
+    std::variant<WorkspaceMade, WorkspaceDeleted, SiteMade, SiteRemoved, ComputeMade,
+                 ComputeDeleteRequested, ComputeGone, JobSubmitted, JobRelabelled, JobPlaced,
+                 JobAdvanced, MemberPrepared, EndpointChanged, JobReturned, JobCancelRequested,
+                 JobPreempted, JobEnded, ParentEnded, JobDeleted, JobBroughtBack, JobWarned,
+                 NodeRequested, NodeStarted, NodeStartFailed, NodeJoined, NodeWorksAhead,
+                 NodeDetached, NodeLeaseExtended, NodeToldToLeave, NodeRecalled, NodeDismissed,
+                 NodePreempted, NodeGone, UserMade, UserDeleted, TokenMade, TokenRevoked,
+                 RoleAssigned, RoleRemoved>;
 
 /// What an event touched, and so what must be written: touched.of<model::Job>() has keys of jobs.
 struct Touched : EntityKeys {

@@ -13,6 +13,7 @@
 #include "core/distribution.h"
 #include "core/docker_limits.h"
 #include "core/expression.h"
+#include "core/service.h"
 #include "core/state.h"
 #include "model/reference.h"
 
@@ -302,6 +303,7 @@ Result<std::vector<std::string>> validate(const model::JobSpec& spec,
   TRY(check_compute(spec, choices));
   TRY(read_distribution(spec));
   TRY(check_limits(spec));
+  TRY(validate_service(spec));
   return warnings_of(spec);
 }
 

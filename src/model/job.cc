@@ -33,11 +33,17 @@ std::string replace_expression(const std::string& text, const std::string& name,
 
 const CommandWork& command_of(const JobSpec& spec) {
   if (const auto* command = std::get_if<CommandWork>(&spec.work)) return *command;
+  if (const auto* service = std::get_if<ServiceWork>(&spec.work)) return service->serves;
   return std::get<ArrayWork>(spec.work).each;
 }
 
 CommandWork& command_of(JobSpec& spec) {
   return const_cast<CommandWork&>(command_of(std::as_const(spec)));
+}
+
+const ServiceSpec* service_of(const JobSpec& spec) {
+  const auto* work = std::get_if<ServiceWork>(&spec.work);
+  return work == nullptr ? nullptr : &work->service;
 }
 
 int nodes_of_attempt(const JobSpec& spec) {

@@ -122,6 +122,8 @@ BOOST_DESCRIBE_STRUCT(JobSpec, (),
 /// The command that the work is, or that each of its children runs.
 const CommandWork& command_of(const JobSpec& spec);
 CommandWork& command_of(JobSpec& spec);
+/// Null: the work is meant to end.
+const ServiceSpec* service_of(const JobSpec& spec);
 /// How many nodes an attempt takes at once.
 int nodes_of_attempt(const JobSpec& spec);
 
@@ -173,8 +175,9 @@ struct Member {
   int port = 0;                            ///< Free on that node, for a rendezvous.
   std::optional<Outcome> outcome{};        ///< Its share is over.
   std::optional<WallTime> ended_at{};
+  std::optional<Endpoint> endpoint{};  ///< Of a service, once the node has said it.
 };
-BOOST_DESCRIBE_STRUCT(Member, (), (node, status, address, port, outcome, ended_at))
+BOOST_DESCRIBE_STRUCT(Member, (), (node, status, address, port, outcome, ended_at, endpoint))
 
 // What a job holds while it goes on, by the kind of its work and of its target.
 
@@ -232,7 +235,9 @@ struct Job {
   bool is_yielding = false;  ///< The attempt is being stopped, to be queued again.
   int requeues = 0;          ///< How often an attempt was taken from it.
   std::string requeue_reason{};
-  std::optional<WallTime> placed_at{};  ///< Of the attempt that goes on.
+  int restarts = 0;  ///< Of a service: how often its process ended, since it last ran for long.
+  std::optional<WallTime> not_before{};  ///< It waits, and is not run again before then.
+  std::optional<WallTime> placed_at{};   ///< Of the attempt that goes on.
   std::optional<Outcome> outcome{};
   std::optional<JobError> error{};
   std::vector<std::string> warnings{};
@@ -247,8 +252,9 @@ struct Job {
 BOOST_DESCRIBE_STRUCT(Job, (),
                       (key, sequence, spec, display_name, description, tags, properties,
                        is_archived, status, attempt, fence, holding, cancel_requested, is_yielding,
-                       requeues, requeue_reason, placed_at, outcome, error, warnings, created_by,
-                       created_by_user, code_digest, created_at, modified_at, started_at, ended_at))
+                       requeues, requeue_reason, restarts, not_before, placed_at, outcome, error,
+                       warnings, created_by, created_by_user, code_digest, created_at, modified_at,
+                       started_at, ended_at))
 
 inline bool holds_nodes(const Job& job) { return std::holds_alternative<Members>(job.holding); }
 inline bool holds_anything(const Job& job) { return !std::holds_alternative<None>(job.holding); }

@@ -13,7 +13,7 @@ TEST(SecretVariables, AreReadAsTheyAreWritten) {
   EXPECT_EQ(to_text(*read), "HF_TOKEN,wandb.key=WANDB_API_KEY");
   EXPECT_EQ(*secret_variables_from(to_text(*read)), *read);
   EXPECT_TRUE(secret_variables_from("")->empty());
-  EXPECT_EQ(to_text({}), "");
+  EXPECT_EQ(to_text(SecretVariables{}), "");
 }
 
 TEST(SecretVariables, OfNoUseAreRefused) {

@@ -11,6 +11,7 @@
 
 #include "base/record.h"
 #include "model/secret.h"
+#include "model/service.h"
 
 namespace berth::model {
 
@@ -58,9 +59,20 @@ struct ArrayWork {
 };
 BOOST_DESCRIBE_STRUCT(ArrayWork, (), (each, first, last, at_once))
 
-using Work = std::variant<CommandWork, ArrayWork>;
+/// A command that is not meant to end, and answers requests.
+struct ServiceWork {
+  static constexpr std::string_view kKind = "Service";
 
-/// "Command", "Array": the word that rows have for it.
+  CommandWork serves{};  ///< On one node, as one process.
+  ServiceSpec service{};
+
+  friend bool operator==(const ServiceWork&, const ServiceWork&) = default;
+};
+BOOST_DESCRIBE_STRUCT(ServiceWork, (), (serves, service))
+
+using Work = std::variant<CommandWork, ArrayWork, ServiceWork>;
+
+/// "Command", "Array", "Service": the word that rows have for it.
 std::string_view kind_of(const Work& work);
 /// The work consists of jobs of its own, and is decided by core/controller.h.
 bool has_children(const Work& work);

@@ -180,6 +180,7 @@ class Agent {
                    {.on_open = [this] { turns_.feed(core::Connected{}); },
                     .on_message = [this](auto& said) { turns_.feed(core::Heard{said}); },
                     .on_close = [this] { turns_.feed(core::Disconnected{}); }}};
+  ServiceWays ways_{loop_, options_.id, [this] { return channel_.find_server(); }};
   DirectoryPool directories_{options_.work_root, kMostKeptDirectories};
   AttemptContext context_{.loop = loop_,
                           .threads = threads_,
@@ -187,6 +188,7 @@ class Agent {
                           .runtime_of = options_.shims.runtime_of,
                           .zygote = zygote_,
                           .directories = directories_,
+                          .ways = ways_,
                           .outbox = channel_,
                           .clock = clock_,
                           .state = state_,

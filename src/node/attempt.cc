@@ -153,7 +153,7 @@ void Attempt::runtime_prepared(Result<RuntimeRecord> prepared) {
 void Attempt::perform(const core::CancelRuntime&) { preparing_.request_stop(); }
 
 void Attempt::perform(const core::HoldPorts& action) {
-  const std::string& address = settings().address;
+  const std::string address = action.is_loopback ? "127.0.0.1" : settings().address;
   Result<HeldPorts> ports = HeldPorts::take(address, action.count, action.preferred);
   // The peers may know the old ones already; but those that cannot be had are of no use to them.
   if (!ports) ports = HeldPorts::take(address, action.count);

@@ -18,6 +18,7 @@
 #include "node/outbox.h"
 #include "node/ports.h"
 #include "node/runtime/runtime.h"
+#include "node/service_ways.h"
 #include "node/shim/zygote.h"
 #include "node/transfer/transfer.h"
 
@@ -31,6 +32,7 @@ struct AttemptContext {
   RuntimeOf runtime_of;
   Zygote& zygote;
   DirectoryPool& directories;
+  ServiceWays& ways;
   Outbox& outbox;
   const Clock& clock;
   const core::AgentState& state;
@@ -65,6 +67,9 @@ class Attempt {
   void perform(const core::ReleasePorts& action);
   void perform(const core::StartSupervisor& action);
   void perform(const core::WatchSupervisor& action);
+  void perform(const core::ProbeService& action);
+  void perform(const core::OpenWay& action);
+  void perform(const core::CloseWay& action);
   void perform(const core::StopSupervisor& action);
   void perform(const core::CleanUp& action);
   void perform(const core::WriteExit& action);

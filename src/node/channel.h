@@ -32,13 +32,15 @@ class Channel final : public Outbox {
   std::size_t queued_bytes() const override;
   void redial() override;
 
+  /// Where the server is now, and the node's channel at it.
+  Result<io::WebSocketAddress> find_server() const;
+
  private:
   void dial();
   void dial_later(std::string_view why);
   void opened(std::shared_ptr<io::WebSocket> socket);
   void received(const std::string& data, bool binary);
   void closed(const io::WebSocket* socket, std::string_view reason);
-  Result<io::WebSocketAddress> find_server() const;
 
   io::Loop& loop_;
   const Clock& clock_;

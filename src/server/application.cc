@@ -62,9 +62,12 @@ Application::Application(ApplicationParts parts)
       template_deployments_({.services = parts_.services,
                              .loop = parts_.loop,
                              .inside = inside(),
-                             .key = parts_.sealing_key}) {
+                             .key = parts_.sealing_key}),
+      gate_(parts_.loop, parts_.services.ledger.state()) {
   parts_.services.run_room = &run_room_;
   parts_.services.template_deployments = &template_deployments_;
+  parts_.services.nodes = &parts_.nodes;
+  parts_.services.gate = &gate_;
 }
 
 Inside Application::inside() {
@@ -243,16 +246,7 @@ io::Admission Application::admit(const io::RequestHead& head) {
   const Route& route = *match->route;
   Result<Principal> principal = show_in(head, *match, bearer);
   if (!principal) return turn_away(head, &route, principal.error(), bearer);
-  if (route.handle == nullptr) {
-    const model::NodeId node{match->parameters.at("node")};
-    if (node != principal->node) {
-      return turn_away(head, &route, {Code::Forbidden, "this is another node's channel"}, bearer);
-    }
-    return io::Upgrade{[this, node](std::shared_ptr<io::WebSocket> channel) {
-                         parts_.nodes.accept(node, std::move(channel));
-                       },
-                       caller_of(head, route, *principal)};
-  }
+  if (route.take_over != nullptr) return give_away(head, *std::move(match), *std::move(principal));
   if (const Status room = check_room(route); !room) {
     return turn_away(head, &route, room.error(), *principal);
   }
@@ -275,6 +269,32 @@ io::Admission Application::let_in(const io::RequestHead& head, Match match, Prin
                          std::move(caller)};
   }
   return io::ReadBody{kJsonLimit, std::move(handle), guard_of(exchange), std::move(caller)};
+}
+
+/// The connection is somebody else's from here on: a service's, or a node's.
+io::Admission Application::give_away(const io::RequestHead& head, Match match,
+                                     Principal principal) {
+  const Route& route = *match.route;
+  io::Request request{.head = head};
+  Call call{.request = request,
+            .services = parts_.services,
+            .respond = Respond([](const Result<io::Reply>&) {}),
+            .principal = principal};
+  const Status filled = fill(call, match);
+  Result<io::Admission> given = filled ? route.take_over(call) : fail(filled.error());
+  if (!given) return turn_away(head, &route, given.error(), principal);
+  const io::Caller caller = caller_of(head, route, principal);
+  const auto exchange =
+      std::make_shared<Exchange>(Exchange{std::move(match), std::move(principal)});
+  std::visit(
+      [&](auto& admission) {
+        admission.caller = caller;
+        if constexpr (requires { admission.is_still_allowed; }) {
+          admission.is_still_allowed = guard_of(exchange);
+        }
+      },
+      *given);
+  return *std::move(given);
 }
 
 void Application::attempt(const std::shared_ptr<Exchange>& exchange) {
@@ -313,6 +333,7 @@ void Application::attempt_once(const std::shared_ptr<Exchange>& exchange) {
 /// What the address and the query say.
 Status Application::fill(Call& call, const Match& match) const {
   call.parameters = match.parameters;
+  call.rest = match.rest;
   call.query = TRY(io::parse_query(call.request.head.query));
   if (!call.parameters.contains("workspaceName")) return Done{};
   call.workspace =

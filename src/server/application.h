@@ -12,6 +12,7 @@
 #include "server/door/route.h"
 #include "server/door/throttle.h"
 #include "server/fleet/node_hub.h"
+#include "server/fleet/service_gate.h"
 #include "server/mlflow/run_room.h"
 
 namespace berth::server {
@@ -39,6 +40,7 @@ class Application final : public io::HttpHandler {
   Inside inside();
 
   const RouteTable& table() const { return table_; }
+  ServiceGate& gate() { return gate_; }
 
  private:
   Status check_origin(const io::RequestHead& head) const;
@@ -55,6 +57,7 @@ class Application final : public io::HttpHandler {
   io::Refuse turn_away(const io::RequestHead& head, const Route* route, const Error& error,
                        const Principal& principal);
   io::Admission let_in(const io::RequestHead& head, Match match, Principal principal);
+  io::Admission give_away(const io::RequestHead& head, Match match, Principal principal);
   Status fill(Call& call, const Match& match) const;
   Result<io::Reply> perform(Call& call, const Route& route);
   Result<io::Reply> perform_unguarded(Call& call, const Route& route);
@@ -70,6 +73,7 @@ class Application final : public io::HttpHandler {
   PeerThrottle guesses_;
   RunRoom run_room_;
   TemplateDeployments template_deployments_;
+  ServiceGate gate_;
 };
 
 }  // namespace berth::server

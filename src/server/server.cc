@@ -273,16 +273,21 @@ Status Server::open_state() {
   signer_ = std::make_unique<Signer>(secrets_.signing_key);
   logs_ = std::make_unique<LogStore>(home + "/live", *objects_, *disk_);
   waiters_ = std::make_unique<LogWaiters>();
-  nodes_ = std::make_unique<NodeHub>(
-      NodeHubParts{.loop = loop_,
-                   .providers = *providers_,
-                   .logs = *logs_,
-                   .signer = *signer_,
-                   .clock = clock_,
-                   .lease = options_.lease,
-                   .boot_clock = {io::boot_id(), since_boot},
-                   .on_job_changed = [this](const model::JobKey& job) { waiters_->wake(job); },
-                   .job_users = job_users_ ? &*job_users_ : nullptr});
+  nodes_ =
+      std::make_unique<NodeHub>(NodeHubParts{.loop = loop_,
+                                             .providers = *providers_,
+                                             .logs = *logs_,
+                                             .signer = *signer_,
+                                             .clock = clock_,
+                                             .lease = options_.lease,
+                                             .boot_clock = {io::boot_id(), since_boot},
+                                             .on_job_changed =
+                                                 [this](const model::JobKey& job) {
+                                                   waiters_->wake(job);
+                                                   if (application_)
+                                                     application_->gate().job_changed(job);
+                                                 },
+                                             .job_users = job_users_ ? &*job_users_ : nullptr});
   core::Settings settings = settings_of(options_);
   settings.sizes = TRY(load_sizes(home, options_.sizes_file));
   plane_ = std::make_unique<ControlPlane>(*store_, *nodes_, clock_,

@@ -2,6 +2,7 @@
 """Clusters whose nodes are jobs of a real Slurm. They share no file with the server but the ones the tests
 themselves look at."""
 
+import concurrent.futures
 import json
 import pathlib
 import signal
@@ -345,3 +346,27 @@ def test_a_job_finds_what_slurm_set_and_nothing_of_who_started_the_server(berth,
     assert found["SLURM_JOB_ID"] and found["SITE"] == "set"
     assert (found["SIZE"], found["ON_DISK"]) == ("21", "")
     lab.end()
+
+
+def test_a_service_of_another_machine_is_reached_through_what_its_node_has_parked(lab):
+    from service_test import Service
+    lab.add_site()
+    lab.make_cluster()
+    service = Service(lab.berth)
+    service.create(compute="pool")
+    service.wait()
+    pid = service.pid()
+    assert is_alive(pid)
+
+    with concurrent.futures.ThreadPoolExecutor(12) as pool:
+        assert set(pool.map(lambda _: service.pid(), range(100))) == {pid}
+
+    lab.kill_server()
+    lab.start()
+    assert eventually(service.pid, what="the service") == pid, "the node has dialled the next server"
+    kill(pid)
+    second = eventually(lambda: (service.pid() or pid) != pid and service.pid(), what="another process")
+    assert is_alive(second)
+    service.stop()
+    assert not is_alive(second)
+    lab.wait_until_empty()

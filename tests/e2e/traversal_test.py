@@ -39,6 +39,9 @@ OURS = [
     ("POST", "/berth/v1/nodes/{}/preempt"),
     ("GET", f"/berth/v1{WORKSPACE}/secrets/{{}}"), ("PUT", f"/berth/v1{WORKSPACE}/secrets/{{}}"),
     ("DELETE", f"/berth/v1{WORKSPACE}/secrets/{{}}"), ("PUT", f"/berth/v1{WORKSPACE}/sharedSecrets/{{}}"),
+    ("GET", f"/berth/v1{WORKSPACE}/services/{{}}"), ("PUT", f"/berth/v1{WORKSPACE}/services/{{}}"),
+    ("DELETE", f"/berth/v1{WORKSPACE}/services/{{}}"), ("GET", f"/berth/v1{WORKSPACE}/services/{{}}/x"),
+    ("GET", f"/berth/v1{WORKSPACE}/services/none/{{}}"),
     ("GET", f"/history/v1.0{WORKSPACE}/runs/{{}}/details"), ("PATCH", f"/history/v1.0{WORKSPACE}/runs/{{}}"),
     ("PATCH", f"/history/v1.0{WORKSPACE}/experiments/{{}}/runs/r"),
     ("GET", f"/history/v1.0{WORKSPACE}/runs/r/serviceinstances/{{}}"),
@@ -50,7 +53,7 @@ BODIES = {"jobs": {"properties": {"jobType": "Command", "command": "true", "envi
           "data": {"properties": {"dataType": "uri_file", "dataUri": "azureml://datastores/workspaceblobstore/paths/x"}},
           "environments": {"properties": {"image": "x"}},
           "computes": {"properties": {"computeType": "AmlCompute"}}, "sites": {"provider": "local"},
-          "secrets": {"value": "x"}, "sharedSecrets": {"value": "x"},
+          "services": {"job": {"command": "true", "environmentId": "azureml:x:1"}}, "secrets": {"value": "x"}, "sharedSecrets": {"value": "x"},
           "codes": {"properties": {"codeUri": "azureml://datastores/workspaceblobstore/paths/x"}}}
 
 

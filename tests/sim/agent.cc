@@ -258,6 +258,15 @@ void Agent::perform(const core::WatchSupervisor& action) {
   later(0ms, [this, ref = action.attempt] { supervisor_ended(ref); });
 }
 
+/// One that runs answers, most of the time.
+void Agent::perform(const core::ProbeService& action) {
+  later(stage_.random.between(1ms, 50ms), [this, ref = action.attempt] {
+    const auto found = machine_.kept().find(ref);
+    const bool runs = found != machine_.kept().end() && found->second.runs;
+    turns_.feed(core::Probed{.attempt = ref, .is_good = runs && stage_.random.chance(80)});
+  });
+}
+
 void Agent::perform(const core::StopSupervisor& action) {
   machine_.stop_supervisor(action.attempt);
 }

@@ -76,6 +76,9 @@ class Agent {
   void perform(const node::core::ReleasePorts&) {}
   void perform(const node::core::StartSupervisor& action);
   void perform(const node::core::WatchSupervisor& action);
+  void perform(const node::core::ProbeService& action);
+  void perform(const node::core::OpenWay&) {}  // Nobody asks it for anything.
+  void perform(const node::core::CloseWay&) {}
   void perform(const node::core::StopSupervisor& action);
   void perform(const node::core::CleanUp& action);
   void perform(const node::core::WriteExit& action);

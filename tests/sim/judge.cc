@@ -211,6 +211,10 @@ void Judge::check_end(const model::Job& job) {
   if (job.status == JobStatus::Canceled && !was_cancelled && timeline_ == 0) {
     blame(fmt::format("job '{}' is cancelled without a cancel", job.key.name));
   }
+  const bool is_service = model::service_of(job.spec) != nullptr;
+  if (is_service && !was_cancelled && timeline_ == 0) {
+    blame(fmt::format("service '{}' is over and nobody stopped it", job.key.name));
+  }
   if (job.outcome && job.outcome->ending == Ending::Exited) check_exit(job);
 }
 

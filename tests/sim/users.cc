@@ -101,6 +101,17 @@ model::Job Users::array(const std::string& name, const std::string& compute) {
   return job;
 }
 
+/// Its command ends all the time; the service does not, until somebody stops it.
+model::Job Users::some_service(const std::string& target) {
+  model::Job service =
+      draft(fmt::format("s{}", stage_.random.below(4)), target, 1, some_behaviour());
+  service.spec.work =
+      model::ServiceWork{.serves = command_of(service.spec),
+                         .service = {.probe = {.period = 500ms, .failure_threshold = 2},
+                                     .restart = {.back_off = 100ms, .longest_back_off = 4s}}};
+  return service;
+}
+
 void Users::submit(model::Job draft) {
   stage_.note("submit", draft.key.name, draft.spec.compute, submission_of(draft));
   try_submit(draft);
@@ -218,6 +229,7 @@ void Users::act() {
     job.spec.priority = 1 + stage_.random.below(3);
     return submit(std::move(job));
   }
+  if (what >= 18) return submit(some_service(kTargets[stage_.random.below(5)]));
   if (what < 12) return cancel_something();
   if (what < 15) return delete_something();
   if (what < 16) return change_cluster();
@@ -225,8 +237,20 @@ void Users::act() {
   if (what < 18) return relabel_something();
 }
 
+/// Asked for until none is left: a server that dies forgets what it was asked.
+void Users::stop_services() {
+  std::vector<model::JobKey> live;
+  for (const auto& [key, job] : stage_.judge.jobs()) {
+    const bool is_live = model::service_of(job.spec) != nullptr && !model::is_terminal(job.status);
+    if (is_live) live.push_back(key);
+  }
+  for (const model::JobKey& key : live) cancel(key);
+  if (!live.empty() || open_ > 0) try_again([this] { stop_services(); });
+}
+
 void Users::calm_down() {
   if (std::exchange(is_calm_, true)) return;
+  stop_services();
   const auto settle = [this](const auto& again) -> void {
     if (plane() == nullptr) return try_again([again] { again(again); });
     for (const auto& [key, compute] : plane()->state().computes) {

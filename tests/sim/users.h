@@ -42,6 +42,8 @@ class Users {
   void change_cluster();
   void preempt_something();
   void relabel_something();
+  void stop_services();
+  model::Job some_service(const std::string& target);
   const model::Job* some_job(bool is_over);
   Behaviour some_behaviour();
   server::ControlPlane* plane();

@@ -26,7 +26,8 @@ struct FakeComputes {
     if (head.path.ends_with("/listNodes")) return nodes(head);
     if (head.method == "DELETE") return begun({.status = 202});
     if (head.path.ends_with("/missing")) return testing_error(404, "ResourceNotFound");
-    const model::Compute cluster{.name = "cpu", .location = "lab", .size = "S"};
+    const model::Compute cluster{
+        .name = "cpu", .location = "lab", .kind = model::Cluster{.size = "S"}};
     io::Reply reply{.body = json::serialize(
                         wire::arm::to_json(cluster, {.name = "default"}, {.current_nodes = 3}))};
     return head.method == "GET" ? reply : begun(std::move(reply));

@@ -78,6 +78,10 @@ Awaitable<RelayExchange::Outcome> RelayExchange::run() {
 /// False: the client is owed an answer that says so, or is gone.
 Awaitable<bool> RelayExchange::connect(bool is_retry) {
   connection_.reset();
+  if (pool_.is_closed()) {
+    owe(502, "BadGateway", "the service is gone");
+    co_return false;
+  }
   // An old connection has just failed: what else waits is of its age.
   if (!is_retry || pool_.is_parked()) connection_ = pool_.take_idle();
   if (connection_) co_return true;

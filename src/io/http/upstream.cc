@@ -117,6 +117,16 @@ void Upstream::State::close() {
   idle_.clear();
 }
 
+void Upstream::State::abandon() {
+  close();
+  connections_.cut_all();
+  for (const auto& each : std::exchange(waiters, {})) {
+    if (const auto waiter = each.lock()) waiter->wake.ring();
+  }
+}
+
+void Upstream::abandon() { state_->abandon(); }
+
 Upstream::Upstream(std::shared_ptr<State> state) : state_(std::move(state)) {}
 Upstream::~Upstream() { state_->close(); }
 

@@ -48,6 +48,10 @@ class Upstream {
   /// io/http/http_server.h.
   Status park(Descriptor connected);
 
+  /// There is nobody to be reached any more: whoever waits for an answer is told so (502), and what
+  /// has begun is cut off.
+  void abandon();
+
   std::size_t idle() const;  ///< Connections that wait for a request.
 
   State& state() { return *state_; }

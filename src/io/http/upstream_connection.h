@@ -98,6 +98,8 @@ struct Upstream::State : std::enable_shared_from_this<Upstream::State> {
   /// Null: nothing is taken in any more.
   UpstreamConnection* park(UpstreamConnection::Stream stream, std::shared_ptr<void> companion);
   void close();
+  void abandon();
+  bool is_closed() const { return is_closed_; }
 
   Loop& loop;
   const std::optional<Endpoint> endpoint;  ///< None: connections are parked, not dialled.

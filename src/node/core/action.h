@@ -64,7 +64,8 @@ struct NoteLaunch {
   AttemptRef attempt{};
 };
 
-/// Write the launch down with what Go added: this is what the supervisor runs. Answered by GoNoted.
+/// Write the launch down with what was added to it, by Go or as a service's port: this is what the
+/// supervisor runs. Answered by GoNoted.
 struct NoteGo {
   AttemptRef attempt{};
 };
@@ -103,7 +104,8 @@ struct CancelRuntime {
 struct HoldPorts {
   AttemptRef attempt{};
   int count = 1;
-  int preferred = 0;  ///< The first of those that the peers may know already; 0: none.
+  int preferred = 0;         ///< The first of those that the peers may know already; 0: none.
+  bool is_loopback = false;  ///< Of the machine itself, and not where peers reach this node.
 };
 struct ReleasePorts {
   AttemptRef attempt{};
@@ -116,6 +118,21 @@ struct StartSupervisor {
 
 /// Watch the one that was found. Answered by SupervisorEnded.
 struct WatchSupervisor {
+  AttemptRef attempt{};
+};
+
+/// Ask the service at its port whether it answers. Answered by Probed.
+struct ProbeService {
+  AttemptRef attempt{};
+  int port = 0;
+};
+
+/// From here on the server finds spare connections to the service, until CloseWay.
+struct OpenWay {
+  AttemptRef attempt{};
+  int port = 0;
+};
+struct CloseWay {
   AttemptRef attempt{};
 };
 
@@ -209,10 +226,10 @@ struct Remove {
 using Action =
     std::variant<Send, Redial, SetTimer, CancelTimer, LookAtHouse, WriteLease, Warn, End, LayOut,
                  NoteLaunch, NoteGo, Fetch, Resume, Hold, AbortFetch, PrepareRuntime, CancelRuntime,
-                 HoldPorts, ReleasePorts, StartSupervisor, WatchSupervisor, StopSupervisor, CleanUp,
-                 WriteExit, AskForLog, NoteLogStored, FinishLog, GiveUpLog, Deliver, AbortDelivery,
-                 LookAtSending, MeasureRoom, GiveUpSending, FreeScratch, FreeResults, Report,
-                 Remove>;
+                 HoldPorts, ReleasePorts, StartSupervisor, WatchSupervisor, ProbeService, OpenWay,
+                 CloseWay, StopSupervisor, CleanUp, WriteExit, AskForLog, NoteLogStored, FinishLog,
+                 GiveUpLog, Deliver, AbortDelivery, LookAtSending, MeasureRoom, GiveUpSending,
+                 FreeScratch, FreeResults, Report, Remove>;
 using Actions = std::vector<Action>;
 
 }  // namespace berth::node::core

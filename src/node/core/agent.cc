@@ -234,7 +234,8 @@ void happened(Turn& turn, TimerFired&& event) {
     case Timer::Kind::Say:
     case Timer::Kind::Renew:
     case Timer::Kind::HeldBack:
-    case Timer::Kind::Look: break;
+    case Timer::Kind::Look:
+    case Timer::Kind::Probe: break;
   }
   if (AttemptState* known = find(turn, event.timer.attempt)) {
     timer_fired({turn, *known}, event.timer.kind);
@@ -281,8 +282,8 @@ void happened(Turn& turn, ToldToEnd&&) {
 void happened(Turn& turn, Removed&& event) {
   AttemptState* known = find(turn, event.attempt);
   if (known == nullptr) return;
-  for (const Timer::Kind kind :
-       {Timer::Kind::Say, Timer::Kind::Renew, Timer::Kind::HeldBack, Timer::Kind::Look}) {
+  for (const Timer::Kind kind : {Timer::Kind::Say, Timer::Kind::Renew, Timer::Kind::HeldBack,
+                                 Timer::Kind::Look, Timer::Kind::Probe}) {
     turn.act(CancelTimer{{kind, event.attempt}});
   }
   turn.state.attempts.erase(event.attempt);

@@ -45,6 +45,7 @@ void start_supervisor(AttemptTurn at) {
 }
 
 void prepared(AttemptTurn at) {
+  if (at.attempt.launch.service) return find_port(at);
   if (!at.attempt.launch.waits_for_go) return start_supervisor(at);
   const auto count = std::max<std::size_t>(at.attempt.launch.processes.size(), 1);
   at.turn.act(HoldPorts{at.ref(), static_cast<int>(count), std::exchange(at.attempt.port, 0)});
@@ -100,6 +101,7 @@ void adopt(Turn& turn, Found found) {
     settle(at, {.ending = Ending::Lost, .message = "the machine was restarted"});
   } else if (found.has_supervisor) {
     at.attempt.phase = Phase::Running;
+    begin_probing(at, std::nullopt);
     turn.act(WatchSupervisor{at.ref()});
   }
 }
@@ -132,6 +134,7 @@ void timer_fired(AttemptTurn at, Timer::Kind kind) {
     case Timer::Kind::Look:
       if (!at.attempt.is_forgotten) at.turn.act(LookAtSending{at.ref()});
       return;
+    case Timer::Kind::Probe: return probe(at);
     case Timer::Kind::House:
     case Timer::Kind::Beat:
     case Timer::Kind::Pace:
@@ -172,6 +175,7 @@ void happened(AttemptTurn at, const PortsHeld& event) {
   if (event.error) {
     return settle(at, {.ending = Ending::NotStarted, .message = *event.error});
   }
+  if (at.attempt.launch.service) return take_port(at, event.port);
   at.attempt.port = event.port;
   at.attempt.holds_ports = true;
   at.turn.act(NoteLaunch{at.ref()});
@@ -207,6 +211,7 @@ void happened(AttemptTurn at, const GoNoted& event) {
 void happened(AttemptTurn at, const SupervisorStarted&) {
   advance(at, Phase::Running);
   at.attempt.began = at.now().mono;
+  begin_probing(at, model::EndpointState::Starting);
 }
 
 void happened(AttemptTurn at, const SupervisorFailed& event) {
@@ -217,6 +222,7 @@ void happened(AttemptTurn at, const SupervisorFailed& event) {
 void happened(AttemptTurn at, const SupervisorEnded& event) {
   AttemptState& attempt = at.attempt;
   if (attempt.phase != Phase::Running) return;
+  end_probing(at);
   if (event.is_ours) attempt.ran = at.now().mono - attempt.began;
   if (event.exit) {
     attempt.started_at = event.exit->started_at;
@@ -247,6 +253,7 @@ void connected(AttemptTurn at) {
   }
   if (at.attempt.launch.ships_log) at.turn.act(AskForLog{at.ref()});
   if (at.attempt.holds_ports) say_prepared(at);
+  say_serving(at);
 }
 
 void disconnected(AttemptTurn at) {

@@ -35,9 +35,10 @@ struct Timer {
     Renew,         ///< The server has not sent fresh addresses.
     HeldBack,      ///< The end of the attempt may be taken for its own.
     Look,          ///< The next look at what is sent back.
+    Probe,         ///< The service is to be probed.
   };
   Kind kind = Kind::House;
-  AttemptRef attempt{};  ///< For the last four.
+  AttemptRef attempt{};  ///< For the last five.
 
   friend auto operator<=>(const Timer&, const Timer&) = default;
 };
@@ -135,6 +136,12 @@ struct SupervisorFailed {
   bool needs_new_agent = false;  ///< This agent can start none any more.
 };
 
+/// Answers ProbeService.
+struct Probed {
+  AttemptRef attempt{};
+  bool is_good = false;
+};
+
 /// How an attempt ended, as its supervisor or an agent has written it down.
 struct Exit {
   model::Outcome outcome{};
@@ -208,7 +215,7 @@ struct Removed {
 using Event = std::variant<Started, Found, Connected, Disconnected, Heard, TimerFired, HouseSeen,
                            LeaseWritten, ToldToEnd, LaidOut, Fetched, AddressesRefused,
                            RuntimePrepared, PortsHeld, GoNoted, SupervisorStarted, SupervisorFailed,
-                           SupervisorEnded, CleanedUp, LogShipped, Delivered, SendingSeen,
+                           Probed, SupervisorEnded, CleanedUp, LogShipped, Delivered, SendingSeen,
                            RoomMeasured, SendingGivenUp, ResultsFreed, Removed>;
 
 }  // namespace berth::node::core

@@ -54,6 +54,11 @@ struct AttemptState {
   std::optional<Duration> ran{};
   std::optional<WallTime> started_at{};  ///< The command, as its supervisor wrote it down.
 
+  // A service, while its command runs.
+  std::optional<model::EndpointState> endpoint{};  ///< None: an agent before us knew.
+  int failed_probes = 0;                           ///< In a row.
+  bool has_way = false;                            ///< OpenWay was decided.
+
   // What is told to the server.
   bool is_saying = false;    ///< A timer runs.
   bool is_renewing = false;  ///< Fresh addresses were asked for, and a timer runs.

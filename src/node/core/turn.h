@@ -73,6 +73,18 @@ void happened(AttemptTurn at, const SupervisorFailed& event);
 void happened(AttemptTurn at, const SupervisorEnded& event);
 void happened(AttemptTurn at, const CleanedUp& event);
 
+// service.cc
+
+/// Of a service: it needs a port before it can start. NoteGo follows, in the end.
+void find_port(AttemptTurn at);
+void take_port(AttemptTurn at, int port);
+/// Its command runs: whether it answers is found out by and by. Nothing, if it is no service.
+void begin_probing(AttemptTurn at, std::optional<model::EndpointState> known);
+void end_probing(AttemptTurn at);
+void probe(AttemptTurn at);
+void say_serving(AttemptTurn at);
+void happened(AttemptTurn at, const Probed& event);
+
 // sending.cc
 
 /// An ending that no supervisor wrote down.

@@ -25,9 +25,18 @@ Result<const Compute*> existing(const Call& call) {
   return fail(Code::NotFound, fmt::format("no compute '{}' in this workspace", name));
 }
 
+/// Nobody made the built-in one: it is as old as its site.
+Compute with_age(const core::State& state, Compute compute) {
+  const auto site = state.sites.find(compute.site);
+  if (!model::is_built_in(compute) || site == state.sites.end()) return compute;
+  compute.created_at = compute.modified_at = site->second.created_at;
+  return compute;
+}
+
 json::object shown(const Call& call, const Compute& compute) {
-  const model::ClusterView view = core::view_of(call.services.ledger.state(), compute);
-  return arm::to_json(compute, *call.workspace, view);
+  const core::State& state = call.services.ledger.state();
+  const model::ClusterView view = core::view_of(state, compute);
+  return arm::to_json(with_age(state, compute), *call.workspace, view);
 }
 
 // ---- Long-running operations -------------------------------------------------------------------

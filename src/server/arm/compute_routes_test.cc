@@ -78,6 +78,7 @@ TEST_F(ComputeTest, TheServersOwnMachineIsThereAndStays) {
   EXPECT_EQ(shown.at("/name"), "local");
   EXPECT_EQ(shown.at("/properties/computeType"), "VirtualMachine");
   EXPECT_EQ(shown.at("/properties/provisioningState"), "Succeeded");
+  EXPECT_EQ(shown.at("/properties/createdOn"), get("/berth/v1/sites/local").at("/created_at"));
   EXPECT_NE(shown.body.find(R"("slots":2)"), std::string::npos) << shown.body;
   EXPECT_EQ(get("W/computes").body, R"({"value":[]})");
 

@@ -26,7 +26,9 @@ class JobsDesk;
 class Ledger;
 class LogStore;
 class LogWaiters;
+class NodeHub;
 class RunRoom;
+class ServiceGate;
 class Signer;
 class StorageKeeper;
 class WorkspacesDesk;
@@ -59,6 +61,8 @@ struct Services {
   TemplateDeployments* template_deployments =
       nullptr;                       ///< Set by the application, which carries them out.
   StorageKeeper* storage = nullptr;  ///< Null where nothing is ever swept: in some tests.
+  NodeHub* nodes = nullptr;          ///< Set by the application, like the next.
+  ServiceGate* gate = nullptr;
 };
 
 /// How a handler answers that does so later: once, on the loop's thread. There is no call without
@@ -84,6 +88,9 @@ struct Call {
   /// The {…} of the route's pattern, percent-decoded and checked as resource names.
   std::map<std::string, std::string, std::less<>> parameters{};
   std::vector<std::pair<std::string, std::string>> query{};
+  /// Of a route that takes the connection over and ends in "{path...}": what that stands for, as it
+  /// was sent, with the slash before it.
+  std::string rest{};
   /// The workspace of routes below W; null elsewhere.
   const model::Workspace* workspace = nullptr;
   /// Set by a handler that shows only what is on disk already: its answer does not wait for what

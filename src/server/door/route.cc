@@ -134,6 +134,23 @@ Result<std::string> rest_from(const std::vector<std::string>& segments, std::siz
   return model::checked_blob_path(rest);
 }
 
+/// From the slash before the segment on.
+std::string rest_as_sent(std::string_view encoded_path, std::size_t segment) {
+  std::size_t slash = 0;
+  for (; segment > 0; --segment) slash = encoded_path.find('/', slash + 1);
+  return std::string(encoded_path.substr(slash));
+}
+
+const Ending* ending_for(std::string_view method, const std::vector<Route>& routes,
+                         const std::vector<Ending>& endings) {
+  for (const std::string_view wanted : {method, std::string_view("*")}) {
+    for (const Ending& each : endings) {
+      if (wanted == routes[each.route].method) return &each;
+    }
+  }
+  return nullptr;
+}
+
 tl::unexpected<Error> wrong_method(const std::vector<Route>& routes,
                                    const std::vector<Ending>& endings) {
   std::string methods;
@@ -151,15 +168,19 @@ Result<Match> RouteTable::find(std::string_view method, std::string_view encoded
   std::vector<std::size_t> taken;
   const std::vector<Ending>* endings = root_->find(segments, 0, taken);
   if (endings == nullptr) return fail(Code::NotFound, "there is nothing at this address");
-  const auto ending = std::ranges::find_if(
-      *endings, [&](const Ending& each) { return method == routes_[each.route].method; });
-  if (ending == endings->end()) return wrong_method(routes_, *endings);
+  const Ending* const ending = ending_for(method, routes_, *endings);
+  if (ending == nullptr) return wrong_method(routes_, *endings);
 
   Match match{.route = &routes_[ending->route]};
   const bool has_rest = std::string_view(match.route->pattern).ends_with("...}");
   for (std::size_t index = 0; index < taken.size(); ++index) {
     const std::string& name = ending->names[index];
-    if (has_rest && index + 1 == taken.size()) {
+    const bool is_rest = has_rest && index + 1 == taken.size();
+    if (is_rest && match.route->take_over != nullptr) {
+      match.rest = rest_as_sent(encoded_path, taken[index]);
+      continue;
+    }
+    if (is_rest) {
       match.parameters[name] = TRY(rest_from(segments, taken[index]));
       continue;
     }
@@ -190,6 +211,7 @@ std::vector<Route> all_routes() {
                             discovery_routes(),
                             identity_routes(),
                             node_routes(),
+                            service_routes(),
                             site_routes(),
                             usage_routes(),
                             berth_routes(),

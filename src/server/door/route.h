@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "io/http/http_server.h"
 #include "server/door/call.h"
 #include "server/keys/principal.h"
 
@@ -23,11 +24,15 @@ enum class BodyKind { None, Json, Spooled };
 /// route is below a workspace, which is looked up (404 when missing) before the handler runs; only
 /// the handlers of "W" itself are called without one.
 struct Route {
-  const char* method;
+  const char* method;  ///< "*": every method that has no route of its own.
   const char* pattern;
   Permission permission;
   BodyKind body;
   Result<io::Reply> (*handle)(Call& call);
+  /// Instead of a handler, which is null then: what becomes of the connection, by the head alone.
+  /// An Upgrade, a Park or a Relay; whose it is and how long it is allowed is the application's to
+  /// say. A last "{path...}" of such a route is not looked at: see Call::rest.
+  Result<io::Admission> (*take_over)(Call& call) = nullptr;
 };
 
 /// Every route of the server.
@@ -50,7 +55,8 @@ std::span<const Route> history_routes();  ///< Run history, as the Python SDK st
 std::span<const Route> resolve_routes();  ///< Where the bytes of assets and outputs lie.
 std::span<const Route> discovery_routes();  ///< Health, cloud metadata, discovery.
 std::span<const Route> identity_routes();   ///< Tokens for Azure's credential classes.
-std::span<const Route> node_routes();       ///< The channel nodes dial.
+std::span<const Route> node_routes();       ///< What nodes dial: their channel, and what they park.
+std::span<const Route> service_routes();    ///< /berth/v1: services, and the way to each.
 std::span<const Route> secret_routes();     ///< /berth/v1: secrets of a workspace.
 std::span<const Route> usage_routes();      ///< /berth/v1: what was used of clusters.
 std::span<const Route> site_routes();       ///< /berth/v1: sites and nodes.
@@ -70,6 +76,7 @@ std::span<const Route> berth_routes();             ///< /berth/v1: status, logs,
 struct Match {
   const Route* route = nullptr;
   std::map<std::string, std::string, std::less<>> parameters{};
+  std::string rest{};  ///< As Call::rest.
 };
 
 /// Finds the route of a request. NotFound: no such path; InvalidArgument: a parameter that is not a

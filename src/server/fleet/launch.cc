@@ -54,6 +54,7 @@ class LaunchBuilder {
     if (context_.job_users != nullptr) {
       launch_.run_as = TRY(context_.job_users->unix_user_of(job_.created_by));
     }
+    if (const auto* service = model::service_of(job_.spec)) launch_.service = *service;
     set_ranks(job_, rank_, launch_);
     return std::move(launch_);
   }

@@ -198,6 +198,10 @@ void NodeHub::on(const NodeId& node, const wire::node::Advanced& message) {
   advance(node, message.attempt, message.phase);
 }
 
+void NodeHub::on(const NodeId& node, const wire::node::Serving& message) {
+  plane_->nodes.endpoint_changed(node, message.attempt, message.endpoint);
+}
+
 void NodeHub::advance(const NodeId& node, const AttemptRef& attempt, wire::node::Phase phase) {
   if (phase == wire::node::Phase::Ended) return;  // That is said by another message.
   JobStatus status = JobStatus::Preparing;

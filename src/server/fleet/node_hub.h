@@ -110,6 +110,7 @@ class NodeHub final : public Effects {
   void on(const model::NodeId& node, const wire::node::Returned& message);
   void on(const model::NodeId& node, const wire::node::Renew& message);
   void on(const model::NodeId& node, const wire::node::Advanced& message);
+  void on(const model::NodeId& node, const wire::node::Serving& message);
   void on(const model::NodeId& node, const wire::node::Ended& message);
   void on(const model::NodeId& node, const wire::node::LogChunk& message);
 

@@ -93,6 +93,17 @@ Result<JobsDesk::Submitted> JobsDesk::submit(Job draft) {
   return Submitted{.job = std::move(accepted), .made = true};
 }
 
+static core::ComputeChoice choice_of(const core::State& state, const Compute& compute) {
+  core::ComputeChoice choice{.name = compute.name,
+                             .is_one_machine = model::traits_of(compute).is_one_machine};
+  if (const model::Cluster* cluster = cluster_in(&compute)) {
+    choice.max_nodes = cluster->scale.max_nodes;
+  }
+  const auto site = state.sites.find(compute.site);
+  if (site != state.sites.end()) choice.time_limit = model::time_limit_of(site->second);
+  return choice;
+}
+
 /// A parent that makes its children itself shares their names and their parenthood with nobody.
 Status JobsDesk::check_family(const Job& draft) const {
   if (const Job* parent = core::controlling_parent(state_, draft)) {
@@ -123,17 +134,6 @@ Status JobsDesk::check_family(const Job& draft) const {
     if (taken.error().code != Code::NotFound) return fail(taken.error());
   }
   return Done{};
-}
-
-static core::ComputeChoice choice_of(const core::State& state, const Compute& compute) {
-  core::ComputeChoice choice{.name = compute.name,
-                             .is_one_machine = model::traits_of(compute).is_one_machine};
-  if (const model::Cluster* cluster = cluster_in(&compute)) {
-    choice.max_nodes = cluster->scale.max_nodes;
-  }
-  const auto site = state.sites.find(compute.site);
-  if (site != state.sites.end()) choice.time_limit = model::time_limit_of(site->second);
-  return choice;
 }
 
 std::vector<core::ComputeChoice> JobsDesk::choices(const WorkspaceId& workspace) const {

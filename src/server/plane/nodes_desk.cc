@@ -162,6 +162,14 @@ void NodesDesk::member_prepared(const NodeId& node, const Held& attempt, const s
   parts_.ledger.flush();
 }
 
+void NodesDesk::endpoint_changed(const NodeId& node, const Held& attempt,
+                                 const model::Endpoint& endpoint) {
+  if (!holds(state_, node, attempt)) return;
+  parts_.ledger.apply(core::EndpointChanged{
+      .job = attempt.job, .attempt = attempt.attempt, .node = node, .endpoint = endpoint});
+  parts_.ledger.flush();
+}
+
 void NodesDesk::job_returned(const NodeId& node, const Held& attempt) {
   if (!holds(state_, node, attempt)) return;
   if (state_.jobs.at(attempt.job).cancel_requested) {

@@ -47,6 +47,9 @@ class NodesDesk {
   void job_advanced(const model::NodeId& node, const Held& attempt, model::JobStatus status);
   void member_prepared(const model::NodeId& node, const Held& attempt, const std::string& address,
                        int port);
+  /// Whether the service answers, by its node's probes.
+  void endpoint_changed(const model::NodeId& node, const Held& attempt,
+                        const model::Endpoint& endpoint);
   /// It was not begun there and is queued again; one that is to be cancelled is over.
   void job_returned(const model::NodeId& node, const Held& attempt);
   /// Its command was started then; recorded with its end, which must follow.

@@ -90,10 +90,6 @@ json::object inner_properties(const Compute& compute, const model::ClusterView& 
   return {{"vmSize", std::get<model::Instance>(compute.kind).size}};
 }
 
-json::value time_json(WallTime time) {
-  return time == WallTime() ? json::value(nullptr) : json::value(to_iso8601(time));
-}
-
 // ---- Reading -----------------------------------------------------------------------------------
 
 Status check_type(const Fields& from, bool may_be_absent) {
@@ -246,16 +242,14 @@ json::object to_json(const Compute& compute, const model::Workspace& workspace,
       {"description", compute.description},
       {"provisioningState", compute.is_deleting ? "Deleting" : "Succeeded"},
       {"provisioningErrors", nullptr},
-      {"createdOn", time_json(compute.created_at)},
-      {"modifiedOn", time_json(compute.modified_at)},
+      {"createdOn", to_iso8601(compute.created_at)},
+      {"modifiedOn", to_iso8601(compute.modified_at)},
       {"resourceId", nullptr},
       {"isAttachedCompute", std::holds_alternative<model::Attached>(compute.kind)},
       {"disableLocalAuth", recorded(compute, "disableLocalAuth", true)},
       {"properties", inner_properties(compute, view)},
   };
-  if (compute.created_at != WallTime()) {
-    resource["systemData"] = system_data(compute.created_at, compute.modified_at, "");
-  }
+  resource["systemData"] = system_data(compute.created_at, compute.modified_at, "");
   return resource;
 }
 

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "base/record.h"
+#include "base/text.h"
 
 namespace berth::wire::node {
 namespace {
@@ -16,9 +17,9 @@ namespace json = boost::json;
 /// In the order of the variant's alternatives.
 constexpr std::array<std::string_view, 8> kToNodeKinds = {
     "Welcome", "Launch", "Go", "Stop", "Forget", "LogStored", "LeaseRenewed", "Leave"};
-constexpr std::array<std::string_view, 11> kToServerKinds = {
+constexpr std::array<std::string_view, 12> kToServerKinds = {
     "Hello",    "Heartbeat", "LeaseNoted", "Leaving", "Prepared", "WorkAhead",
-    "Returned", "Renew",     "Advanced",   "Ended",   "LogChunk"};
+    "Returned", "Renew",     "Advanced",   "Serving", "Ended",    "LogChunk"};
 static_assert(kToNodeKinds.size() == std::variant_size_v<ToNode>);
 static_assert(kToServerKinds.size() == std::variant_size_v<ToServer>);
 
@@ -92,6 +93,12 @@ Result<std::optional<ToServer>> decode_to_server(std::string_view data, bool bin
   }
   if (chunk != nullptr) chunk->bytes = data.substr(header_end + 1);
   return message;
+}
+
+std::string parking_path(const model::NodeId& node, const AttemptRef& attempt) {
+  return fmt::format("/berth/v1/nodes/{}/services/{}/{}/{}/{}", percent_encode(node.text),
+                     percent_encode(attempt.job.workspace.text), percent_encode(attempt.job.name),
+                     attempt.attempt, percent_encode(attempt.fence));
 }
 
 std::string attempt_directory(const AttemptRef& attempt) {

@@ -63,12 +63,14 @@ struct Launch : model::LaunchPlan {
   bool waits_for_go = false;
   bool ships_log = true;  ///< False: the log is one of the deliveries.
   std::string run_as{};   ///< A Unix user of the node's machine; empty: the agent's own.
+  /// It answers requests at a port, and is probed: see Serving.
+  std::optional<model::ServiceSpec> service{};
 };
 // The members of the plan are among the others: so older nodes and servers know them.
 BOOST_DESCRIBE_STRUCT(Launch, (),
                       (attempt, command, working_directory, environment, secrets, fetches,
                        directories, deliveries, timeout, memory_limit_bytes, cpu_limit,
-                       process_limit, processes, starter, waits_for_go, ships_log, run_as))
+                       process_limit, processes, starter, waits_for_go, ships_log, run_as, service))
 
 /// Every member of the attempt has prepared: start, with these variables beside the Launch's. In
 /// each value, and in the command, nothing is left to be replaced. Repeating it changes nothing.
@@ -196,6 +198,13 @@ struct Advanced {
 };
 BOOST_DESCRIBE_STRUCT(Advanced, (), (attempt, phase))
 
+/// Whether the service answers, and where on its node. Said when it changes, and with every Hello.
+struct Serving {
+  AttemptRef attempt{};
+  model::Endpoint endpoint{};
+};
+BOOST_DESCRIBE_STRUCT(Serving, (), (attempt, endpoint))
+
 /// The tree is gone, outputs are delivered, the log is stored. Repeated until Forget comes.
 struct Ended {
   AttemptRef attempt{};
@@ -217,7 +226,13 @@ BOOST_DESCRIBE_STRUCT(LogChunk, (), (attempt, offset))
 
 using ToNode = std::variant<Welcome, Launch, Go, Stop, Forget, LogStored, LeaseRenewed, Leave>;
 using ToServer = std::variant<Hello, Heartbeat, LeaseNoted, Leaving, Prepared, WorkAhead, Returned,
-                              Renew, Advanced, Ended, LogChunk>;
+                              Renew, Advanced, Serving, Ended, LogChunk>;
+
+/// What a node calls the connections that it parks at the server (io::Park), below
+/// parking_path().
+inline constexpr const char* kParkProtocol = "berth-service";
+/// Where the node parks connections to its service.
+std::string parking_path(const model::NodeId& node, const AttemptRef& attempt);
 
 struct Frame {
   std::string data{};

@@ -153,5 +153,20 @@ TEST(Message, AnAttemptsDirectoryIsUniqueToIt) {
             "ws/train/2-0a1b");
 }
 
+TEST(Message, AServiceArrivesWholeAndSaysWhetherItAnswers) {
+  Launch sent{{.command = "serve"}, kAttempt};
+  sent.service = model::ServiceSpec{.port = 8000, .probe = {.path = "/health", .period = 1500ms}};
+  EXPECT_EQ(to_node_and_back(sent).service, sent.service);
+  EXPECT_FALSE(to_node_and_back(Launch{{.command = "true"}, kAttempt}).service);
+
+  const model::Endpoint ready{model::EndpointState::Ready, 8000};
+  EXPECT_EQ(to_server_and_back(Serving{kAttempt, ready}).endpoint, ready);
+}
+
+TEST(Message, ConnectionsAreParkedForOneAttempt) {
+  EXPECT_EQ(parking_path({"n 1"}, {{{"ws"}, "web"}, 3, "f00"}),
+            "/berth/v1/nodes/n%201/services/ws/web/3/f00");
+}
+
 }  // namespace
 }  // namespace berth::wire::node
