@@ -54,6 +54,7 @@ class ServiceRelayTest : public ApplicationTest {
         loop, offload, application, io::HttpServerOptions{.spool_directory = spool_directory},
         nullptr);
     ASSERT_TRUE(server->listen());
+    facts.port = server->port();
     thread = std::thread([this] { loop.run(); });
   }
   void on_loop(const std::function<void()>& work) {
@@ -75,11 +76,10 @@ class ServiceRelayTest : public ApplicationTest {
   }
 
   io::Wire client() const { return io::Wire::to_port(server->port()); }
-  static std::string request(const std::string& method, const std::string& path,
-                             const std::string& shown, const std::string& more = "") {
-    return fmt::format(
-        "{} {} HTTP/1.1\r\nHost: localhost:8470\r\nAuthorization: Bearer {}\r\n{}\r\n", method,
-        path, shown, more);
+  std::string request(const std::string& method, const std::string& path, const std::string& shown,
+                      const std::string& more = "") const {
+    return fmt::format("{} {} HTTP/1.1\r\nHost: localhost:{}\r\nAuthorization: Bearer {}\r\n{}\r\n",
+                       method, path, facts.port, shown, more);
   }
   /// What the service hears of the request, and the client of its answer.
   std::pair<std::string, std::string> exchange(const std::string& text) {

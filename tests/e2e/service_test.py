@@ -187,5 +187,5 @@ def test_the_command_line_makes_shows_and_stops_services(berth):
     assert berth.ok("service", "stop", "web").out == ""
     service.wait("Stopped")
     assert berth.ok("service", "list", "-o", "json").json == []
-    berth.fails("service", "stop", "none")
+    assert "no service" in berth.fails("service", "stop", "none", code=3).err
     berth.fails("service", "create", "--name", "web", code=2)

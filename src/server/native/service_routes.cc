@@ -25,9 +25,11 @@ json::object shown(const Call& call, const Job& service) {
 }
 
 Result<Job> find_service(const Call& call) {
-  Job job = TRY(call.services.jobs.find(service_key(call)));
-  if (model::service_of(job.spec) != nullptr) return job;
-  return fail(Code::NotFound, fmt::format("'{}' is a job, and no service", job.key.name));
+  Result<Job> job = call.services.jobs.find(service_key(call));
+  const bool is_there = job || job.error().code != Code::NotFound;
+  if (is_there && (!job || model::service_of(job->spec) != nullptr)) return job;
+  return fail(Code::NotFound,
+              fmt::format("no service '{}' in this workspace", call.parameter("service")));
 }
 
 Result<io::Reply> put(Call& call) {
