@@ -87,7 +87,8 @@ json::object inner_properties(const Compute& compute, const model::ClusterView& 
   if (const auto* attached = std::get_if<model::Attached>(&compute.kind)) {
     return {{"slots", attached->slots}, {"isNotebookInstanceCompute", false}};
   }
-  return {{"vmSize", std::get<model::Instance>(compute.kind).size}};
+  const auto* instance = std::get_if<model::Instance>(&compute.kind);
+  return instance == nullptr ? json::object() : json::object{{"vmSize", instance->size}};
 }
 
 json::value time_json(WallTime time) {
@@ -249,7 +250,8 @@ json::object to_json(const Compute& compute, const model::Workspace& workspace,
       {"createdOn", time_json(compute.created_at)},
       {"modifiedOn", time_json(compute.modified_at)},
       {"resourceId", nullptr},
-      {"isAttachedCompute", std::holds_alternative<model::Attached>(compute.kind)},
+      {"isAttachedCompute",
+       traits.takes_attempts || std::holds_alternative<model::Attached>(compute.kind)},
       {"disableLocalAuth", recorded(compute, "disableLocalAuth", true)},
       {"properties", inner_properties(compute, view)},
   };
