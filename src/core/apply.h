@@ -2,6 +2,9 @@
 // What each event does, one function each. Only core/state*.cc include this.
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "core/state.h"
 
 namespace berth::core {
@@ -23,6 +26,11 @@ Touched on(State& state, const JobReturned& event);
 Touched on(State& state, const JobCancelRequested& event);
 Touched on(State& state, const JobPreempted& event);
 Touched on(State& state, const JobEnded& event);
+Touched on(State& state, const EngineRunStarted& event);
+Touched on(State& state, const EngineRunAdvanced& event);
+Touched on(State& state, const EngineRunRefused& event);
+Touched on(State& state, const EngineRunEnded& event);
+Touched on(State& state, const EngineRunLost& event);
 Touched on(State& state, const ParentEnded& event);
 Touched on(State& state, const JobDeleted& event);
 Touched on(State& state, const JobBroughtBack& event);
@@ -59,6 +67,17 @@ void forget_access(State& state, const model::WorkspaceId& workspace, Touched& t
 
 model::Job* find(State& state, const model::JobKey& key);
 model::Node* find(State& state, const model::NodeId& id);
+
+/// How far an attempt has come; what is no part of that way has no place on it: 0.
+int progress(model::JobStatus status);
+
+/// The attempt is over. The job ends so, or is queued again when the attempt was taken from it
+/// (`taken` says by what) and its compute repeats what is lost.
+void end_attempt(State& state, model::Job& job, const model::Outcome& outcome,
+                 const std::optional<std::string>& taken, WallTime at, Touched& touched);
+
+/// Each once: attempts and members often have the same to say.
+void move_notes(model::Outcome& outcome, model::Job& job);
 
 /// The member's share is over; with the last member the attempt is, and the job ends or is queued
 /// again.

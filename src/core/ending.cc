@@ -30,18 +30,26 @@ Verdict judge_exit(const model::Outcome& outcome) {
       .error = {{"ExitCode", fmt::format("the command exited with code {}", outcome.exit_code)}}};
 }
 
-std::string lost_node(const model::Job& job) {
-  for (const model::Member& member : members_of(job)) {
-    if (member.outcome && member.outcome->ending == Ending::Lost) return member.node.text;
+/// "node 'pool-1'".
+std::string who_lost(const model::Job& job) {
+  if (const model::EngineRun* run = engine_run_of(job)) {
+    return fmt::format("compute '{}'", run->engine);
   }
-  return model::head_node(job).text;
+  for (const model::Member& member : members_of(job)) {
+    if (member.outcome && member.outcome->ending == Ending::Lost) {
+      return fmt::format("node '{}'", member.node.text);
+    }
+  }
+  return fmt::format("node '{}'", model::head_node(job).text);
 }
 
 Verdict judge_lost(const model::Job& job, const model::Outcome& outcome) {
   // Nobody will ever know how it went, but it is gone, and that is what the user asked for.
   if (job.cancel_requested) return {.status = JobStatus::Canceled};
-  const std::string why = or_else(outcome.message, "the node is gone");
-  return {.error = {{"Lost", fmt::format("node '{}' lost the attempt: {}", lost_node(job), why)}}};
+  const char* const otherwise =
+      engine_run_of(job) == nullptr ? "the node is gone" : "it is not there any more";
+  const std::string why = or_else(outcome.message, otherwise);
+  return {.error = {{"Lost", fmt::format("{} lost the attempt: {}", who_lost(job), why)}}};
 }
 
 Verdict judge_timeout(const model::Job& job) {

@@ -65,6 +65,37 @@ std::string explain_machine(const State& state, const model::Job& job,
                      node->second.slots, ahead);
 }
 
+// ---- Engines -----------------------------------------------------------------------------------
+
+std::string explain_engine(const State& state, const model::Job& job, const model::Compute& compute,
+                           const model::AttachedEngine& engine) {
+  const auto index = state.targets.find(target_of(job));
+  const std::size_t runs = index == state.targets.end() ? 0 : index->second.engine_runs.size();
+  if (!engine.at_once || static_cast<int>(runs) < *engine.at_once) {
+    return fmt::format("is about to be handed to '{}'", compute.name);
+  }
+  return fmt::format("waits for '{}', which takes {} at once and has {}; {}", compute.name,
+                     counted(*engine.at_once, "job", "jobs"), runs,
+                     ahead_of(line_before(state, job)));
+}
+
+std::string explain_run(const model::Job& job, const model::EngineRun& run) {
+  const std::string note = run.note.empty() ? "" : fmt::format(" ({})", run.note);
+  if (job.cancel_requested) return fmt::format("is being stopped by '{}'", run.engine);
+  if (!run.is_taken && run.note.empty()) return fmt::format("is being handed to '{}'", run.engine);
+  if (!run.is_taken) {
+    return fmt::format("is not taken by '{}' so far{}; Berth tries again by itself", run.engine,
+                       note);
+  }
+  if (run.phase == JobStatus::Starting) {
+    return fmt::format("waits in the queue of '{}'{}", run.engine, note);
+  }
+  if (run.phase == JobStatus::Preparing) {
+    return fmt::format("is being prepared by '{}'{}", run.engine, note);
+  }
+  return "";
+}
+
 // ---- Clusters ----------------------------------------------------------------------------------
 
 /// What stands in the way of one job on one cluster.
@@ -192,6 +223,9 @@ std::string explain_wait(const State& state, const model::Job& job) {
   if (const auto* attached = std::get_if<model::Attached>(&compute->kind)) {
     return explain_machine(state, job, *compute, *attached);
   }
+  if (const auto* engine = std::get_if<model::AttachedEngine>(&compute->kind)) {
+    return explain_engine(state, job, *compute, *engine);
+  }
   return fmt::format("waits for compute '{}', which takes no jobs", compute->name);
 }
 
@@ -214,6 +248,7 @@ std::string explain_children(const State& state, const model::Job& job) {
 std::string explain(const State& state, const model::Job& job) {
   if (is_terminal(job.status)) return "is over";
   if (std::holds_alternative<model::Children>(job.holding)) return explain_children(state, job);
+  if (const model::EngineRun* run = engine_run_of(job)) return explain_run(job, *run);
   if (job.is_yielding) {
     return fmt::format("is being stopped on {}, to be queued again: {}", node_names(job),
                        job.requeue_reason);

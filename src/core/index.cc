@@ -41,7 +41,10 @@ bool is_vacant(const State& state, const model::Node& node) {
 void drop_if_empty(State& state, const model::TargetId& target) {
   const auto found = state.targets.find(target);
   if (found == state.targets.end()) return;
-  if (found->second.nodes.empty() && found->second.wanted_nodes == 0) state.targets.erase(found);
+  const TargetIndex& counts = found->second;
+  const bool is_empty =
+      counts.nodes.empty() && counts.wanted_nodes == 0 && counts.engine_runs.empty();
+  if (is_empty) state.targets.erase(found);
 }
 
 /// Adds the node to (or takes it from) everything that counts nodes by what they do.
@@ -107,6 +110,7 @@ void index(State& state, const model::Job& job) {
     }
     state.queue.insert(std::move(entry));
   }
+  if (engine_run_of(job) != nullptr) state.targets[target_of(job)].engine_runs.insert(job.key);
   change_holders(state, job, [&](const model::NodeId& node) { state.held[node].insert(job.key); });
 }
 
@@ -119,6 +123,11 @@ void unindex(State& state, const model::Job& job) {
     }
     state.queue.erase(entry);
     drop_if_empty(state, entry.target);
+  }
+  if (engine_run_of(job) != nullptr) {
+    const model::TargetId target = target_of(job);
+    state.targets[target].engine_runs.erase(job.key);
+    drop_if_empty(state, target);
   }
   change_holders(state, job, [&](const model::NodeId& node) {
     const auto held = state.held.find(node);

@@ -36,7 +36,15 @@ void check_holding(const State& state, const model::Job& job, const model::Membe
         "an attempt whose members have all ended is over");
 }
 
-void check_holding(const State&, const model::Job& job, const model::EngineRun& run) {
+void check_holding(const State& state, const model::Job& job, const model::EngineRun& run) {
+  const model::Compute* compute = compute_of(state, target_of(job));
+  CHECK(compute != nullptr && model::traits_of(*compute).takes_attempts,
+        "a compute that takes attempts is there as long as one of them");
+  CHECK(run.is_taken || run.phase == JobStatus::Starting,
+        "an attempt goes on in an engine that is known to have it");
+  CHECK(!job.is_yielding, "an attempt in an engine takes nobody's place");
+  CHECK(job.cancel_requested || job.status == run.phase,
+        "a job is as far as the attempt in its engine");
   CHECK(!has_children(job.spec.work), "an engine runs no job of children");
   CHECK(job.placed_at && !run.engine.empty(),
         "a job that an engine has knows since when, and which");

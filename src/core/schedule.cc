@@ -185,11 +185,25 @@ void plan_cluster(const State& state, const model::Compute& compute, Plan& plan,
   std::ranges::move(placement.short_lived(), std::back_inserter(plan.release));
 }
 
+/// An engine has a queue of its own: it gets what there is, in our order, up to a limit if its
+/// compute has one.
+void plan_engine(const State& state, const model::Compute& compute,
+                 const model::AttachedEngine& engine, Plan& plan, WallTime now) {
+  const model::TargetId target{compute.key};
+  auto runs = static_cast<int>(index_of(state, target).engine_runs.size());
+  for (auto entry = Placement::first_in_line(state, target);
+       entry != state.queue.end() && entry->target == target; ++entry, ++runs) {
+    if (engine.at_once && runs >= *engine.at_once) return;
+    plan.hand_over.push_back({.job = entry->job, .at = now});
+  }
+}
+
 /// What follows for one compute by itself; clusters grow afterwards, all of them together.
 void plan_compute(const State& state, const model::Compute& compute, Plan& plan, WallTime now) {
   const model::TargetId target{compute.key};
   if (!waits(state, target)) {
-    const bool is_done = compute.is_deleting && index_of(state, target).nodes.empty();
+    const TargetIndex& index = index_of(state, target);
+    const bool is_done = compute.is_deleting && index.nodes.empty() && index.engine_runs.empty();
     if (is_done) plan.remove.push_back(compute.key);
     return;
   }
@@ -197,6 +211,9 @@ void plan_compute(const State& state, const model::Compute& compute, Plan& plan,
   if (cluster_in(&compute) != nullptr) plan_cluster(state, compute, plan, now);
   if (const auto* attached = std::get_if<model::Attached>(&compute.kind)) {
     plan_machine(state, compute, *attached, plan, now);
+  }
+  if (const auto* engine = std::get_if<model::AttachedEngine>(&compute.kind)) {
+    plan_engine(state, compute, *engine, plan, now);
   }
 }
 

@@ -12,8 +12,9 @@ namespace berth::core {
 /// What to do next, from one look at the state. Placement, growth, shrinking and making room come
 /// out of the same pass and the same counts, so they cannot disagree.
 struct Plan {
-  std::vector<model::NodeId> recall{};      ///< Leaving nodes that are needed after all.
-  std::vector<JobPlaced> place{};           ///< Priority, then age; gangs whole or not at all.
+  std::vector<model::NodeId> recall{};        ///< Leaving nodes that are needed after all.
+  std::vector<JobPlaced> place{};             ///< Priority, then age; gangs whole or not at all.
+  std::vector<EngineRunStarted> hand_over{};  ///< For engines; fences are not given yet.
   std::vector<model::Node> request{};       ///< To be started. Ids and sequences are not given yet.
   std::vector<model::NodeId> release{};     ///< To be told to leave.
   std::vector<model::NodeId> preempt{};     ///< To be taken for a dedicated cluster.

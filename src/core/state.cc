@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What events do to workspaces and jobs; state_nodes.cc has nodes, computes and sites.
+// What events do to workspaces and jobs; state_engines.cc has attempts that engines run,
+// state_nodes.cc nodes, computes and sites.
 #include "core/state.h"
 
 #include <fmt/format.h>
@@ -19,17 +20,6 @@ namespace berth::core {
 using model::JobStatus;
 
 namespace {
-
-/// How far an attempt has come; nothing that is not part of that way has a place on it.
-int progress(JobStatus status) {
-  switch (status) {
-    case JobStatus::Starting: return 1;
-    case JobStatus::Preparing: return 2;
-    case JobStatus::Running: return 3;
-    case JobStatus::Finalizing: return 4;
-    default: return 0;
-  }
-}
 
 /// The attempt is as far as the last of its members.
 JobStatus status_of_members(const model::Job& job) {
@@ -108,12 +98,13 @@ void count_ended(State& state, const model::Job& child, Touched& touched) {
   touched.of<model::Job>().insert(parent_of(child));
 }
 
-void end(State& state, model::Job& job, const model::Outcome& outcome, WallTime at) {
+void end(State& state, model::Job& job, const model::Outcome& outcome, bool was_taken,
+         WallTime at) {
   Verdict verdict = judge(job, outcome);
-  if (was_taken(job) && outcome.ending == model::Ending::Stopped) {
+  if (was_taken && outcome.ending == model::Ending::Stopped) {
     verdict = {.error = {{"Preempted", job.requeue_reason}}};
   }
-  if (was_taken(job) && job.requeues > 0) {
+  if (was_taken && job.requeues > 0) {
     verdict.error->message +=
         fmt::format("; it had been queued again {} times already", job.requeues);
   }
@@ -125,15 +116,6 @@ void end(State& state, model::Job& job, const model::Outcome& outcome, WallTime 
   job.is_yielding = false;
   job.ended_at = at;
   job.modified_at = at;
-}
-
-/// Each once: attempts and members often have the same to say.
-void move_notes(model::Outcome& outcome, model::Job& job) {
-  for (std::string& note : std::exchange(outcome.notes, {})) {
-    if (std::ranges::find(job.warnings, note) == job.warnings.end()) {
-      job.warnings.push_back(std::move(note));
-    }
-  }
 }
 
 /// It waits for no node: its children do.
@@ -161,6 +143,40 @@ bool may_repeat(const State& state, const model::Job& job) {
 
 }  // namespace
 
+int progress(JobStatus status) {
+  switch (status) {
+    case JobStatus::Starting: return 1;
+    case JobStatus::Preparing: return 2;
+    case JobStatus::Running: return 3;
+    case JobStatus::Finalizing: return 4;
+    default: return 0;
+  }
+}
+
+void move_notes(model::Outcome& outcome, model::Job& job) {
+  for (std::string& note : std::exchange(outcome.notes, {})) {
+    if (std::ranges::find(job.warnings, note) == job.warnings.end()) {
+      job.warnings.push_back(std::move(note));
+    }
+  }
+}
+
+void end_attempt(State& state, model::Job& job, const model::Outcome& outcome,
+                 const std::optional<std::string>& taken, WallTime at, Touched& touched) {
+  if (taken && may_repeat(state, job)) {
+    job.requeues += 1;
+    return queue_again(state, job, *taken, at);
+  }
+  if (const auto restart = restart_of(job, outcome, at)) {
+    job.restarts = restart->number;
+    queue_again(state, job, restart->reason, at);
+    job.not_before = restart->not_before;
+    return;
+  }
+  end(state, job, outcome, taken.has_value(), at);
+  count_ended(state, job, touched);
+}
+
 void end_member(State& state, model::Job& job, const model::NodeId& node,
                 const model::Outcome& outcome, WallTime at, Touched& touched) {
   model::Member* member = reporting_member(&job, job.attempt, node);
@@ -174,18 +190,9 @@ void end_member(State& state, model::Job& job, const model::NodeId& node,
       members_of(job), [](const model::Member& each) { return each.outcome.has_value(); });
   if (!all_ended) return;
   std::ranges::move(usage_of(state, job, at), std::back_inserter(touched.usage));
-  const model::Outcome of_attempt = combine(job);
-  if (was_taken(job) && may_repeat(state, job)) {
-    job.requeues += 1;
-    queue_again(state, job, reason_of_requeue(job), at);
-  } else if (const auto restart = restart_of(job, of_attempt, at)) {
-    job.restarts = restart->number;
-    queue_again(state, job, restart->reason, at);
-    job.not_before = restart->not_before;
-  } else {
-    end(state, job, of_attempt, at);
-    count_ended(state, job, touched);
-  }
+  const auto taken =
+      was_taken(job) ? std::optional(reason_of_requeue(job)) : std::optional<std::string>();
+  end_attempt(state, job, combine(job), taken, at, touched);
 }
 
 Touched on(State& state, const WorkspaceMade& event) {

@@ -45,12 +45,13 @@ struct Settings {
 
 /// Nodes and demand of one target, counted.
 struct TargetIndex {
-  std::set<model::NodeId> nodes{};       ///< All of them.
-  std::set<model::NodeId> vacant{};      ///< Ready, with a free slot.
-  std::set<model::NodeId> recallable{};  ///< Leaving, but not told so yet.
-  int staying = 0;                       ///< Neither leaving nor preempted.
-  int busy = 0;                          ///< Staying, and holding a job.
-  std::int64_t wanted_nodes = 0;         ///< The sum of instance counts of queued jobs it can hold.
+  std::set<model::NodeId> nodes{};        ///< All of them.
+  std::set<model::NodeId> vacant{};       ///< Ready, with a free slot.
+  std::set<model::NodeId> recallable{};   ///< Leaving, but not told so yet.
+  int staying = 0;                        ///< Neither leaving nor preempted.
+  int busy = 0;                           ///< Staying, and holding a job.
+  std::set<model::JobKey> engine_runs{};  ///< Jobs whose attempts its engine is to have.
+  std::int64_t wanted_nodes = 0;  ///< The sum of instance counts of queued jobs it can hold.
 
   friend bool operator==(const TargetIndex&, const TargetIndex&) = default;
 };
@@ -82,7 +83,7 @@ struct State {
   std::map<model::NodeId, std::set<model::JobKey>> held{};  ///< Nodes that hold any, and which.
   /// The jobs that are not over of each that is named as a parent, whether it is there or not.
   std::map<model::JobKey, std::set<model::JobKey>> children{};
-  std::map<model::TargetId, TargetIndex> targets{};  ///< Those with nodes or queued jobs.
+  std::map<model::TargetId, TargetIndex> targets{};  ///< Those with nodes, runs or queued jobs.
   std::map<std::string, SiteUse> site_use{};         ///< Sites with nodes of clusters.
 };
 
@@ -187,6 +188,39 @@ struct JobEnded {
   model::Outcome outcome{};
   WallTime at{};
 };
+/// The next attempt is for the engine of the job's compute, which queues it.
+struct EngineRunStarted {
+  model::JobKey job{};
+  WallTime at{};
+  std::string fence{};
+};
+/// The engine has it: Starting while it waits there, then Preparing, Running or Finalizing.
+struct EngineRunAdvanced {
+  model::JobKey job{};
+  int attempt = 0;
+  model::JobStatus phase = model::JobStatus::Starting;
+  std::string note{};
+  WallTime at{};
+};
+/// The engine did not say that it has it; it is asked again.
+struct EngineRunRefused {
+  model::JobKey job{};
+  int attempt = 0;
+  std::string error{};
+};
+/// The engine says how it ended. One that it stopped and nobody asked it to was taken from the job.
+struct EngineRunEnded {
+  model::JobKey job{};
+  int attempt = 0;
+  model::Outcome outcome{};
+  WallTime at{};
+};
+/// The engine does not have it, and nobody will ever know how it ended.
+struct EngineRunLost {
+  model::JobKey job{};
+  int attempt = 0;
+  WallTime at{};
+};
 /// Of a job that is made of others, when they are over.
 struct ParentEnded {
   model::JobKey job{};
@@ -286,7 +320,8 @@ using Event =
     std::variant<WorkspaceMade, WorkspaceDeleted, SiteMade, SiteRemoved, ComputeMade,
                  ComputeDeleteRequested, ComputeGone, JobSubmitted, JobRelabelled, JobPlaced,
                  JobAdvanced, MemberPrepared, EndpointChanged, JobReturned, JobCancelRequested,
-                 JobPreempted, JobEnded, ParentEnded, JobDeleted, JobBroughtBack, JobWarned,
+                 JobPreempted, JobEnded, EngineRunStarted, EngineRunAdvanced, EngineRunRefused,
+                 EngineRunEnded, EngineRunLost, ParentEnded, JobDeleted, JobBroughtBack, JobWarned,
                  NodeRequested, NodeStarted, NodeStartFailed, NodeJoined, NodeWorksAhead,
                  NodeDetached, NodeLeaseExtended, NodeToldToLeave, NodeRecalled, NodeDismissed,
                  NodePreempted, NodeGone, UserMade, UserDeleted, TokenMade, TokenRevoked,

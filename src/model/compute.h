@@ -63,7 +63,15 @@ struct Attached {
 };
 BOOST_DESCRIBE_STRUCT(Attached, (), (machine, slots))
 
-using ComputeKind = std::variant<Cluster, Instance, Attached>;
+/// Something that takes whole attempts and runs them without nodes of ours (target/engine.h), and
+/// has a queue of its own. None can be made yet.
+struct AttachedEngine {
+  static constexpr std::string_view kKind = "AttachedEngine";
+  std::optional<int> at_once{};  ///< So many of our attempts at most; none: as many as there are.
+};
+BOOST_DESCRIBE_STRUCT(AttachedEngine, (), (at_once))
+
+using ComputeKind = std::variant<Cluster, Instance, Attached, AttachedEngine>;
 
 /// Where jobs run.
 struct Compute {

@@ -11,6 +11,7 @@ constexpr std::array<ComputeTraits, std::variant_size_v<ComputeKind>> kComputeTr
     {.arm_type = "AmlCompute", .takes_room = true, .repeats_lost_work = true},
     {.arm_type = "ComputeInstance", .takes_room = true},
     {.arm_type = "VirtualMachine", .shares_nodes = true, .is_one_machine = true},
+    {.arm_type = "Kubernetes", .repeats_lost_work = true, .takes_attempts = true},
 }};
 
 }  // namespace

@@ -22,6 +22,8 @@ struct ComputeTraits {
   /// There is one node, on a machine that is there with and without us: it is never taken for
   /// somebody else, and idle it goes with the server.
   bool is_one_machine = false;
+  /// It has no nodes: an engine takes each attempt whole, and queues it.
+  bool takes_attempts = false;
 };
 
 const ComputeTraits& traits_of(const Compute& compute);

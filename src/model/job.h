@@ -197,9 +197,12 @@ struct EngineRun {
   static constexpr std::string_view kKind = "EngineRun";
   std::string engine{};                   ///< The compute whose engine it is.
   JobStatus phase = JobStatus::Starting;  ///< Starting, Preparing, Running or Finalizing.
-  std::string note{};                     ///< For people: why it is pending, where it runs.
+  /// The engine has said that it has it, so if it has it no more, it is lost. Before, the attempt
+  /// may be there or not, or come late.
+  bool is_taken = false;
+  std::string note{};  ///< For people: why it is pending, where it runs, why it is not taken.
 };
-BOOST_DESCRIBE_STRUCT(EngineRun, (), (engine, phase, note))
+BOOST_DESCRIBE_STRUCT(EngineRun, (), (engine, phase, is_taken, note))
 /// It is made of other jobs, and holds no nodes itself. Which of them go on the State knows; those
 /// that are over have left it and are counted here.
 struct Children {
@@ -260,6 +263,10 @@ inline bool holds_nodes(const Job& job) { return std::holds_alternative<Members>
 inline bool holds_anything(const Job& job) { return !std::holds_alternative<None>(job.holding); }
 /// The nodes of its attempt, by rank; empty when it holds none.
 const std::vector<Member>& members_of(const Job& job);
+/// nullptr: no engine has it.
+inline const EngineRun* engine_run_of(const Job& job) {
+  return std::get_if<EngineRun>(&job.holding);
+}
 /// The member on that node; nullptr when it is not one of the job's.
 const Member* find_member(const Job& job, const NodeId& node);
 /// The head's node; empty when the job holds none.

@@ -58,6 +58,8 @@ class Judge {
   /// The timeline in which an attempt is launched now.
   int timeline() const { return timeline_; }
   void started(const Run& run);
+  /// By a request that was given up long ago: nobody could keep it from running for a moment.
+  void started_late(const Run& run) { runs_.try_emplace(run); }
   void ended(const Run& run, const model::Outcome& outcome);
 
   /// Users' jobs that were acknowledged, are still there, and are not over.

@@ -69,6 +69,27 @@ class PlantedSocket final : public io::WebSocket {
   std::shared_ptr<io::WebSocket> socket_;
 };
 
+class SilentEngine final : public target::Engine {
+ public:
+  explicit SilentEngine(std::unique_ptr<target::Engine> engine) : engine_(std::move(engine)) {}
+
+  std::string root_of(const model::AttemptRef& ref) const override { return engine_->root_of(ref); }
+  Status start(const target::AttemptSpec& spec) override { return engine_->start(spec); }
+  Result<std::vector<target::ObservedAttempt>> observe() override {
+    auto seen = engine_->observe();
+    if (!seen) return std::vector<target::ObservedAttempt>();
+    return seen;
+  }
+  Result<target::LogPart> read_log(const model::AttemptRef& ref, std::uint64_t from) override {
+    return engine_->read_log(ref, from);
+  }
+  Status stop(const model::AttemptRef& ref) override { return engine_->stop(ref); }
+  Status forget(const model::AttemptRef& ref) override { return engine_->forget(ref); }
+
+ private:
+  std::unique_ptr<target::Engine> engine_;
+};
+
 }  // namespace
 
 std::unique_ptr<SimStore> make_store(Bug bug, Stage& stage, Disk& disk) {
@@ -81,6 +102,11 @@ std::shared_ptr<io::WebSocket> plant(Bug bug, server::ControlPlane& plane,
                                      std::shared_ptr<io::WebSocket> socket) {
   if (bug == Bug::None || bug == Bug::ActsBeforeTheCommit) return socket;
   return std::make_shared<PlantedSocket>(bug, plane, node, std::move(socket));
+}
+
+std::unique_ptr<target::Engine> plant(Bug bug, std::unique_ptr<target::Engine> engine) {
+  if (bug != Bug::TakesSilenceForLoss) return engine;
+  return std::make_unique<SilentEngine>(std::move(engine));
 }
 
 }  // namespace berth::sim

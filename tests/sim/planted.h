@@ -7,15 +7,17 @@
 #include "io/http/websocket.h"
 #include "server/plane/control_plane.h"
 #include "sim/disk.h"
+#include "target/engine.h"
 
 namespace berth::sim {
 
 enum class Bug {
   None,
   ActsBeforeTheCommit,
-  IgnoresLeases,    ///< A node whose connection breaks is taken for gone at once.
-  IgnoresLeaving,   ///< A node that says that it leaves is given work as before.
-  TakesOldReports,  ///< An end is taken for the current attempt's, whatever its number.
+  IgnoresLeases,        ///< A node whose connection breaks is taken for gone at once.
+  IgnoresLeaving,       ///< A node that says that it leaves is given work as before.
+  TakesOldReports,      ///< An end is taken for the current attempt's, whatever its number.
+  TakesSilenceForLoss,  ///< An engine that does not answer is taken for one that has nothing.
 };
 
 std::unique_ptr<SimStore> make_store(Bug bug, Stage& stage, Disk& disk);
@@ -24,5 +26,8 @@ std::unique_ptr<SimStore> make_store(Bug bug, Stage& stage, Disk& disk);
 std::shared_ptr<io::WebSocket> plant(Bug bug, server::ControlPlane& plane,
                                      const model::NodeId& node,
                                      std::shared_ptr<io::WebSocket> socket);
+
+/// The engine as its keeper is to see it.
+std::unique_ptr<target::Engine> plant(Bug bug, std::unique_ptr<target::Engine> engine);
 
 }  // namespace berth::sim

@@ -67,6 +67,16 @@ SimServer::SimServer(ServerParts parts)
   plane_ =
       std::make_unique<server::ControlPlane>(*store_, *hub_, clock_, plane_options(parts_.stage));
   hub_->attach(*plane_, *store_, {"http://127.0.0.1:1", "https://server:1", "/ca.pem"});
+  engines_ = std::make_unique<server::EngineKeeper>(server::EngineKeeperParts{
+      .plane = *plane_,
+      .store = *store_,
+      .signer = parts_.outside.signer,
+      .clock = clock_,
+      .url = "https://server:1",
+      .make = [this](const model::Compute&) -> Result<std::unique_ptr<target::Engine>> {
+        return plant(parts_.bug, parts_.engine.engine(alive_));
+      },
+      .make_thread = [stage = &parts_.stage] { return std::make_unique<SimOffload>(*stage); }});
   CHECK(plane_->start(), "the disk can be read when a server starts");
   parts_.network.listen([this](const model::NodeId& node, std::shared_ptr<io::WebSocket> socket) {
     hub_->accept(node, plant(parts_.bug, *plane_, node, std::move(socket)));
@@ -86,6 +96,7 @@ void SimServer::tick() {
   if (is_stopping_) return;
   plane_->tick();
   hub_->reconcile();
+  engines_->reconcile();
   const bool has_nodes = !plane_->state().nodes.empty();
   parts_.stage.time.after(has_nodes ? kTickWithNodes : kTick,
                           [this, alive = std::weak_ptr<int>(alive_)] {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "server/fleet/engine_keeper.h"
 #include "server/fleet/log_store.h"
 #include "server/fleet/node_hub.h"
 #include "server/fleet/providers.h"
@@ -12,6 +13,7 @@
 #include "server/plane/control_plane.h"
 #include "sim/cloud.h"
 #include "sim/disk.h"
+#include "sim/engine_site.h"
 #include "sim/network.h"
 #include "sim/planted.h"
 
@@ -34,6 +36,7 @@ struct ServerParts {
   Stage& stage;
   Disk& disk;
   Cloud& cloud;
+  EngineSite& engine;
   Network& network;
   Outside& outside;
   Bug bug = Bug::None;
@@ -64,6 +67,7 @@ class SimServer {
   server::LogStore logs_;
   std::unique_ptr<server::NodeHub> hub_;
   std::unique_ptr<server::ControlPlane> plane_;
+  std::unique_ptr<server::EngineKeeper> engines_;
   bool is_stopping_ = false;
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);
 };

@@ -61,6 +61,12 @@ TEST_F(SimTest, FindsAServerThatTakesReportsOfOldAttempts) {
   EXPECT_EQ(first_verdict(Bug::None, faults), "nothing");
 }
 
+TEST_F(SimTest, FindsAServerThatTakesASilentEngineForAnEmptyOne) {
+  const Faults faults{.provider_fails = 30};
+  EXPECT_NE(first_verdict(Bug::TakesSilenceForLoss, faults), "nothing");
+  EXPECT_EQ(first_verdict(Bug::None, faults), "nothing");
+}
+
 /// F24. Calls that fail, that act and then fail, and that lie: not one machine is left over, and
 /// every job comes to its end.
 TEST_F(SimTest, TenThousandFaultedCallsToProvidersLeaveNoNodeBehind) {

@@ -216,11 +216,11 @@ void Users::preempt_something() {
 }
 
 void Users::act() {
-  static constexpr const char* kTargets[] = {"local", "local", "near", "low", "ded"};
+  static constexpr const char* kTargets[] = {"local", "local", "near", "low", "ded", kEngine};
   const int what = stage_.random.below(20);
   if (what < 9) {
-    const std::string target = kTargets[stage_.random.below(5)];
-    const bool is_gang = target != "local" && stage_.random.chance(35);
+    const std::string target = kTargets[stage_.random.below(6)];
+    const bool is_gang = target != "local" && target != kEngine && stage_.random.chance(35);
     const int number = stage_.random.below(12);
     if (number == 0) return submit(array(fmt::format("a{}", stage_.random.below(3)), target));
     // Somebody's name may be what an array needs.
@@ -254,7 +254,7 @@ void Users::calm_down() {
   const auto settle = [this](const auto& again) -> void {
     if (plane() == nullptr) return try_again([again] { again(again); });
     for (const auto& [key, compute] : plane()->state().computes) {
-      if (compute.is_deleting) continue;
+      if (compute.is_deleting || cluster_in(&compute) == nullptr) continue;
       put_cluster(key.name, 0, std::max(2, cluster_in(&compute)->scale.max_nodes));
     }
     plane()->ledger.when_durable([this, again](const Status& durable) {

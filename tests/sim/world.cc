@@ -24,8 +24,15 @@ World::World(std::uint64_t seed, Outside& outside, Bug bug)
       bug_(bug),
       network_(stage_),
       cloud_(stage_, network_, behaviours_),
+      engine_(stage_, behaviours_),
       users_(stage_, behaviours_, [this] { return server_.get(); }) {
   disk_.all<model::Workspace>()[{"w"}] = {.id = {"w"}, .name = model::kDefaultWorkspace};
+  // Nobody can make one yet.
+  const model::ComputeKey key{{"w"}, kEngine};
+  disk_.all<model::Compute>()[key] = {.key = key,
+                                      .name = kEngine,
+                                      .site = model::kLocalSite,
+                                      .kind = model::AttachedEngine{.at_once = 3}};
   start_server();
   users_.set_up();
 }
@@ -39,8 +46,8 @@ void World::start_server() {
   if (server_) return;
   ++servers_;
   stage_.note("server starts");
-  server_ =
-      std::make_unique<SimServer>(ServerParts{stage_, disk_, cloud_, network_, outside_, bug_});
+  server_ = std::make_unique<SimServer>(
+      ServerParts{stage_, disk_, cloud_, engine_, network_, outside_, bug_});
 }
 
 void World::crash_server() {
@@ -101,6 +108,7 @@ void World::find_peace() {
   is_troubled_ = false;
   stage_.faults = {};
   network_.heal();
+  engine_.find_peace();
   stage_.note("peace");
   if (server_ && server_->is_stopping()) crash_server();
   start_server();
@@ -116,7 +124,7 @@ void World::find_peace() {
 bool World::is_at_peace() {
   return server_->plane().state().nodes.empty() && !users_.has_open_requests() &&
          server_->plane().state().jobs.empty() && stage_.judge.unfinished().empty() &&
-         cloud_.leftovers().empty() && !stage_.judge.anything_runs();
+         cloud_.leftovers().empty() && engine_.leftovers().empty() && !stage_.judge.anything_runs();
 }
 
 std::string World::what_is_left() {
@@ -124,9 +132,9 @@ std::string World::what_is_left() {
   for (const auto& [id, node] : server_->plane().state().nodes) {
     nodes += fmt::format(" {}:{}", id.text, boost::describe::enum_to_string(node.status, "?"));
   }
-  return fmt::format("jobs [{}], nodes [{}], machines [{}]",
+  return fmt::format("jobs [{}], nodes [{}], machines [{}], attempts [{}]",
                      fmt::join(stage_.judge.unfinished(), " "), nodes,
-                     fmt::join(cloud_.leftovers(), " "));
+                     fmt::join(cloud_.leftovers(), " "), fmt::join(engine_.leftovers(), " "));
 }
 
 // ---- Trouble
@@ -136,15 +144,15 @@ Faults World::choose_faults() {
   Random& random = stage_.random;
   Faults faults;
   if (random.chance(5)) return faults;  // Now and then nothing goes wrong at all.
-  for (bool* fault :
-       {&faults.connections_break, &faults.partitions, &faults.agents_die, &faults.machines_die,
-        &faults.supervisors_die, &faults.server_crashes, &faults.server_stops, &faults.disk_fails,
-        &faults.disk_is_slow, &faults.wall_clock_jumps, &faults.site_takes_back}) {
+  for (bool* fault : {&faults.connections_break, &faults.partitions, &faults.agents_die,
+                      &faults.machines_die, &faults.supervisors_die, &faults.server_crashes,
+                      &faults.server_stops, &faults.disk_fails, &faults.disk_is_slow,
+                      &faults.wall_clock_jumps, &faults.site_takes_back, &faults.engine_loses}) {
     *fault = random.chance(40);
   }
   faults.backup_restored = random.chance(10);
   for (int* percent : {&faults.provider_fails, &faults.provider_fails_late, &faults.provider_lies,
-                       &faults.provider_is_slow, &faults.boots_fail}) {
+                       &faults.provider_is_slow, &faults.boots_fail, &faults.engine_is_behind}) {
     *percent = random.chance(30) ? 5 + random.below(40) : 0;
   }
   return faults;
@@ -177,7 +185,7 @@ void World::do_harm() {
   Random& random = stage_.random;
   if (!server_) return start_server();
   Machine* machine = some_machine();
-  switch (random.below(11)) {
+  switch (random.below(12)) {
     case 0:
       if (faults.connections_break) network_.break_one();
       return;
@@ -219,6 +227,9 @@ void World::do_harm() {
       return;
     case 9:
       if (faults.server_stops) stop_server();
+      return;
+    case 10:
+      if (faults.engine_loses) engine_.harm_something();
       return;
     default:
       if (!faults.backup_restored || !server_->is_idle()) return;

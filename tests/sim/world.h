@@ -62,6 +62,7 @@ class World {
   Behaviours behaviours_{};
   Network network_;
   Cloud cloud_;
+  EngineSite engine_;
   Disk disk_{};
   Users users_;
   std::unique_ptr<SimServer> server_{};

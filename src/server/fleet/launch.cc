@@ -7,6 +7,7 @@
 
 #include "base/quantity.h"
 #include "base/text.h"
+#include "core/distribution.h"
 #include "core/docker_limits.h"
 #include "core/expression.h"
 #include "model/compute_kind.h"
@@ -24,12 +25,19 @@ using wire::node::Launch;
 /// Long enough for a job of a month: a node that was away still delivers.
 constexpr auto kGrantLifetime = std::chrono::days(30);
 
+/// Where an attempt, or a node's share of it, is going to run.
+struct Whereabouts {
+  std::string root{};  ///< The attempt's, with a slash at its end.
+  std::string site{};
+  int rank = 0;                       ///< Of the node, among the job's.
+  const model::Node* node = nullptr;  ///< None: an engine runs it.
+};
+
 class LaunchBuilder {
  public:
-  LaunchBuilder(const LaunchContext& context, const Job& job, const model::Node& node)
-      : context_(context), job_(job), node_(node), rank_(rank_of(job, node.id)) {
+  LaunchBuilder(const LaunchContext& context, const Job& job, Whereabouts where)
+      : context_(context), job_(job), where_(std::move(where)) {
     launch_.attempt = {job.key, job.attempt, job.fence};
-    root_ = node.work_root + "/" + wire::node::attempt_directory(launch_.attempt) + "/";
   }
 
   Result<Launch> build(const model::Workspace& workspace) {
@@ -40,7 +48,7 @@ class LaunchBuilder {
     for (const auto& [name, output] : job_.spec.outputs) TRY(add_output(name, output));
     add_artifacts("outputs");
     add_artifacts("logs");
-    for (const RankLog& log : delivered_logs(job_, rank_)) add_log(log);
+    for (const RankLog& log : delivered_logs(job_, where_.rank)) add_log(log);
     launch_.command =
         TRY(core::expand(command_of(job_.spec).command, job_.spec,
                          [this](std::string_view path) { return values_[std::string(path)]; }));
@@ -48,14 +56,14 @@ class LaunchBuilder {
     const core::DockerLimits asked = TRY(core::docker_limits(command_of(job_.spec).resources));
     launch_.memory_limit_bytes = memory_limit(asked.memory);
     launch_.process_limit = asked.processes;
-    if (node_.cores > 0) launch_.cpu_limit = node_.cores;
+    if (where_.node != nullptr && where_.node->cores > 0) launch_.cpu_limit = where_.node->cores;
     launch_.environment = environment(workspace, TRY(experiment_id()));
     TRY(add_secrets());
     if (context_.job_users != nullptr) {
       launch_.run_as = TRY(context_.job_users->unix_user_of(job_.created_by));
     }
     if (const auto* service = model::service_of(job_.spec)) launch_.service = *service;
-    set_ranks(job_, rank_, launch_);
+    set_ranks(job_, where_.rank, launch_);
     return std::move(launch_);
   }
 
@@ -140,7 +148,7 @@ class LaunchBuilder {
       if (!blob.is_folder) destination += "/" + blob.path.substr(blob.path.rfind('/') + 1);
       launch_.fetches.push_back(fetch_of(blob, destination, what));
     }
-    value = root_ + destination;
+    value = where_.root + destination;
     return Done{};
   }
 
@@ -155,11 +163,12 @@ class LaunchBuilder {
     const BlobPlace place = TRY(find_output(job_, name));
     const std::string folder = "named-outputs/" + name;
     launch_.directories.push_back(folder);
-    const bool is_sent_back = place.is_folder || rank_ == 0;  // One file has one author: the head.
+    const bool is_sent_back =
+        place.is_folder || where_.rank == 0;  // One file has one author: the head.
     std::string source = folder;
     if (!place.is_folder) source += "/" + place.path.substr(place.path.rfind('/') + 1);
     values_["outputs." + name] =
-        output.mode == DataMode::Direct ? model::output_uri(job_, name) : root_ + source;
+        output.mode == DataMode::Direct ? model::output_uri(job_, name) : where_.root + source;
     if (!is_sent_back) return Done{};
     launch_.deliveries.push_back(
         {.source = source,
@@ -192,8 +201,9 @@ class LaunchBuilder {
 
   /// The smaller of what the job asks for and what its node has.
   std::optional<std::uint64_t> memory_limit(std::optional<std::uint64_t> asked) const {
-    if (node_.memory_mib <= 0) return asked;
-    const auto there = times(static_cast<std::uint64_t>(node_.memory_mib), std::uint64_t{1} << 20);
+    if (where_.node == nullptr || where_.node->memory_mib <= 0) return asked;
+    const auto there =
+        times(static_cast<std::uint64_t>(where_.node->memory_mib), std::uint64_t{1} << 20);
     if (!there) return asked;
     return asked ? std::min(*asked, *there) : *there;
   }
@@ -209,7 +219,7 @@ class LaunchBuilder {
     // What jobs log stays here; who wants MLflow to tell its makers says so.
     std::map<std::string, std::string> variables = {{"MLFLOW_DISABLE_TELEMETRY", "true"}};
     const auto& sites = context_.catalogue.state.sites;
-    if (const auto site = sites.find(node_.site); site != sites.end()) {
+    if (const auto site = sites.find(where_.site); site != sites.end()) {
       for (const auto& [name, value] : site->second.job_environment) variables[name] = value;
     }
     for (const auto& [name, value] : command_of(job_.spec).environment_variables) {
@@ -232,13 +242,13 @@ class LaunchBuilder {
         {"AZUREML_DISCOVERY_SERVICE_ENDPOINT", url + "/discovery"},
         {"AZUREML_WORKSPACE_ID", workspace.id.text},
         {"AZUREML_EXPERIMENT_ID", experiment},
-        {"AZUREML_CR_NODE_RANK", std::to_string(rank_)},
+        {"AZUREML_CR_NODE_RANK", std::to_string(where_.rank)},
         {"AZUREML_PROCESS_NAME", "rank_0"},
         {"AZ_BATCH_HOST_LIST", "127.0.0.1"},
         {"AZ_BATCH_MASTER_NODE", "127.0.0.1:6000"},
         {"AZ_BATCHAI_JOB_MASTER_NODE_IP", "127.0.0.1"},
         {"AZ_BATCHAI_MPI_MASTER_NODE", "127.0.0.1"},
-        {"AZ_BATCHAI_JOB_WORK_DIR", root_ + "wd"},
+        {"AZ_BATCHAI_JOB_WORK_DIR", where_.root + "wd"},
         {"MLFLOW_TRACKING_URI", url + model::mlflow_path(workspace)},
         {"MLFLOW_TRACKING_TOKEN", token},
         {"MLFLOW_RUN_ID", job_.key.name},
@@ -256,7 +266,8 @@ class LaunchBuilder {
   /// be gone by now.
   Status add_secrets() {
     auto opened = open_secrets(context_.catalogue.store, context_.signer, job_);
-    const model::Member* const member = model::find_member(job_, node_.id);
+    const model::Member* const member =
+        where_.node == nullptr ? nullptr : model::find_member(job_, where_.node->id);
     const bool has_begun = member != nullptr && (member->status == model::JobStatus::Running ||
                                                  member->status == model::JobStatus::Finalizing);
     if (!opened && has_begun) return Done{};
@@ -268,11 +279,12 @@ class LaunchBuilder {
   /// its own, and one without any sees none. Elsewhere the machine, or the engine it came from, has
   /// its own way.
   void assign_gpus(std::map<std::string, std::string>& variables) const {
+    if (where_.node == nullptr) return;
     const core::State& state = context_.catalogue.state;
-    const auto site = state.sites.find(node_.site);
+    const auto site = state.sites.find(where_.site);
     if (site == state.sites.end() || !model::traits_of(site->second).numbers_devices) return;
-    if (!model::traits_of(core::compute_of(state, node_.target)).takes_room) return;
-    variables["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(node_.gpus, ","));
+    if (!model::traits_of(core::compute_of(state, where_.node->target)).takes_room) return;
+    variables["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(where_.node->gpus, ","));
   }
 
   /// "inputs.rows" -> AZURE_ML_INPUT_rows.
@@ -284,9 +296,7 @@ class LaunchBuilder {
 
   const LaunchContext& context_;
   const Job& job_;
-  const model::Node& node_;
-  const int rank_;  ///< Of the node, among the job's.
-  std::string root_;
+  const Whereabouts where_;
   Launch launch_;
   std::map<std::string, std::string> values_;  ///< By expression path: "inputs.x", "outputs.y".
 };
@@ -295,7 +305,31 @@ class LaunchBuilder {
 
 Result<Launch> make_launch(const LaunchContext& context, const Job& job, const model::Node& node,
                            const model::Workspace& workspace) {
-  return LaunchBuilder(context, job, node).build(workspace);
+  const wire::node::AttemptRef attempt{job.key, job.attempt, job.fence};
+  return LaunchBuilder(context, job,
+                       {.root = node.work_root + "/" + wire::node::attempt_directory(attempt) + "/",
+                        .site = node.site,
+                        .rank = rank_of(job, node.id),
+                        .node = &node})
+      .build(workspace);
+}
+
+Result<target::AttemptSpec> make_spec(const LaunchContext& context, const Job& job,
+                                      const std::string& root, const model::Compute& compute,
+                                      const model::Workspace& workspace) {
+  if (core::waits_for_peers(job.spec)) {
+    return fail(
+        Code::NotSupported,
+        fmt::format("'{}' runs one process of a job, and this one asks for several", compute.name));
+  }
+  Launch launch =
+      TRY(LaunchBuilder(context, job, {.root = root + "/", .site = compute.site}).build(workspace));
+  target::AttemptSpec spec{.ref = launch.attempt};
+  if (launch.memory_limit_bytes) {
+    spec.resources.memory_mib = static_cast<std::int64_t>(*launch.memory_limit_bytes >> 20);
+  }
+  spec.plan = std::move(static_cast<model::LaunchPlan&>(launch));
+  return spec;
 }
 
 }  // namespace berth::server

@@ -11,6 +11,7 @@
 #include "server/fleet/ranks.h"
 #include "server/keys/signer.h"
 #include "server/plane/references.h"
+#include "target/engine.h"
 #include "wire/node/message.h"
 
 namespace berth::server {
@@ -28,5 +29,11 @@ struct LaunchContext {
 /// URLs for code, inputs and outputs. An error means that the job can never start.
 Result<wire::node::Launch> make_launch(const LaunchContext& context, const model::Job& job,
                                        const model::Node& node, const model::Workspace& workspace);
+
+/// The same for an engine, in which the attempt's root is `root`: where a node's agent would add
+/// something of its own, nothing is added.
+Result<target::AttemptSpec> make_spec(const LaunchContext& context, const model::Job& job,
+                                      const std::string& root, const model::Compute& compute,
+                                      const model::Workspace& workspace);
 
 }  // namespace berth::server

@@ -18,6 +18,16 @@ inline bool is_current(const model::Job& job, const wire::node::AttemptRef& atte
          (attempt.fence.empty() || job.fence == attempt.fence);
 }
 
+/// The attempt goes on in that compute's engine, or is to; nullptr: it is not wanted there.
+inline const model::EngineRun* engine_run(const core::State& state,
+                                          const model::ComputeKey& compute,
+                                          const wire::node::AttemptRef& attempt) {
+  const auto found = state.jobs.find(attempt.job);
+  if (found == state.jobs.end() || !is_current(found->second, attempt)) return nullptr;
+  if (core::target_of(found->second) != model::TargetId{compute}) return nullptr;
+  return engine_run_of(found->second);
+}
+
 /// The attempt goes on, and the node's share of it is not over.
 inline bool holds(const core::State& state, const model::NodeId& node,
                   const wire::node::AttemptRef& attempt) {

@@ -28,6 +28,7 @@ ControlPlane::ControlPlane(store::Store& store, Effects& effects, const Clock& c
       access({store, ledger, decider, clock}, jobs),
       workspaces({store, ledger, decider, clock}),
       nodes({store, ledger, decider, clock}, effects),
+      engines({store, ledger, decider, clock}),
       effects_(effects),
       options_(std::move(options)) {}
 

@@ -12,6 +12,7 @@
 #include "server/plane/computes_desk.h"
 #include "server/plane/decider.h"
 #include "server/plane/effects.h"
+#include "server/plane/engines_desk.h"
 #include "server/plane/jobs_desk.h"
 #include "server/plane/ledger.h"
 #include "server/plane/nodes_desk.h"
@@ -53,6 +54,7 @@ class ControlPlane final : private LedgerOwner {
   AccessDesk access;
   WorkspacesDesk workspaces;
   NodesDesk nodes;
+  EnginesDesk engines;
 
  private:
   void before(const core::Event& event) override;

@@ -104,6 +104,7 @@ void Decider::carry_out(const core::Plan& plan) {
   if (!parts_.store.is_full()) {
     for (const Node& node : plan.request) request(node);
     for (const core::JobPlaced& placed : plan.place) place(placed);
+    for (const core::EngineRunStarted& started : plan.hand_over) hand_over(started);
   }
   for (const NodeId& node : plan.release) ledger_.apply(core::NodeToldToLeave{node});
   for (const NodeId& node : plan.preempt) {
@@ -129,6 +130,12 @@ void Decider::place(core::JobPlaced placed) {
   placed.fence = parts_.make_fence();
   ledger_.apply(placed);
   for (const NodeId& node : placed.nodes) launch_member(placed.job, node);
+}
+
+/// server/fleet/engine_keeper.h sees to it that the engine has what the State says.
+void Decider::hand_over(core::EngineRunStarted started) {
+  started.fence = parts_.make_fence();
+  ledger_.apply(started);
 }
 
 /// What is in the state when the effect runs may not be on disk yet.

@@ -65,6 +65,7 @@ class Decider {
   void carry_out(const model::JobKey& parent, const core::SetParentStatus& order);
   void request(model::Node node);
   void place(core::JobPlaced placed);
+  void hand_over(core::EngineRunStarted started);
   void dismiss_leaving();
 
   DeciderParts parts_;

@@ -87,7 +87,8 @@ json::object inner_properties(const Compute& compute, const model::ClusterView& 
   if (const auto* attached = std::get_if<model::Attached>(&compute.kind)) {
     return {{"slots", attached->slots}, {"isNotebookInstanceCompute", false}};
   }
-  return {{"vmSize", std::get<model::Instance>(compute.kind).size}};
+  const auto* instance = std::get_if<model::Instance>(&compute.kind);
+  return instance == nullptr ? json::object() : json::object{{"vmSize", instance->size}};
 }
 
 // ---- Reading -----------------------------------------------------------------------------------
@@ -245,7 +246,8 @@ json::object to_json(const Compute& compute, const model::Workspace& workspace,
       {"createdOn", to_iso8601(compute.created_at)},
       {"modifiedOn", to_iso8601(compute.modified_at)},
       {"resourceId", nullptr},
-      {"isAttachedCompute", std::holds_alternative<model::Attached>(compute.kind)},
+      {"isAttachedCompute",
+       traits.takes_attempts || std::holds_alternative<model::Attached>(compute.kind)},
       {"disableLocalAuth", recorded(compute, "disableLocalAuth", true)},
       {"properties", inner_properties(compute, view)},
   };
