@@ -82,7 +82,7 @@ TEST_F(ArrayJobsTest, AnotherServerGoesOnWhereTheFirstWas) {
   end("a_1");
 
   Recorder later;
-  ControlPlane next{store, later, clock, {.settings = {.local_slots = 2}}};
+  ControlPlane next{store, later, clock, {.settings = {.local = model::local_compute(2)}}};
   ASSERT_TRUE(next.start());
   ASSERT_TRUE(next.jobs.cancel({workspace, "a_2"}));
   store.complete();
