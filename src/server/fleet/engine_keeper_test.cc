@@ -135,6 +135,7 @@ TEST_F(EngineKeeperTest, AStartThatActedAndThenFailedIsFoundAndNotRepeated) {
   pass(5s);
 
   EXPECT_EQ(world->starts_of(ref("a")), 1);
+  EXPECT_EQ(job("a").attempt, 1);
   EXPECT_EQ(job("a").status, JobStatus::Running);
 }
 
@@ -213,7 +214,7 @@ TEST_F(EngineKeeperTest, WhatNobodyWantsIsStoppedAndForgotten) {
 }
 
 TEST_F(EngineKeeperTest, AJobThatAnEngineCannotRunFailsAndSaysWhy) {
-  submit("a", boost::json::object{{"type", "pytorch"}, {"process_count_per_instance", 2}});
+  submit("a", boost::json::object{{"distributionType", "PyTorch"}, {"processCountPerInstance", 2}});
   pass(2s);
 
   EXPECT_EQ(job("a").status, JobStatus::Failed);

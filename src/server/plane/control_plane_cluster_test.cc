@@ -142,6 +142,18 @@ TEST_F(ClusterPlaneTest, AMemberThatMissedGoIsToldAgainAlsoWhenItsPeerIsDone) {
   EXPECT_EQ(world.read(), Names{"go g pool-2"});
 }
 
+/// Its node is still stopping what the server does not know of any more.
+TEST_F(ClusterPlaneTest, AMemberThatIsReturnedIsToldAgain) {
+  gang_of_two();
+  world.read();
+  const model::Job before = *plane.jobs.find({workspace, "g"});
+  plane.nodes.job_returned({"pool-2"}, {before.key, before.attempt, before.fence});
+  store.complete();
+
+  EXPECT_EQ(world.read(), Names{"launch g pool-2"});
+  EXPECT_EQ(plane.jobs.find({workspace, "g"})->attempt, before.attempt);
+}
+
 TEST_F(ClusterPlaneTest, AMemberThatFailsStopsTheOthers) {
   gang_of_two();
   end("g", "pool-2", {.exit_code = 3});

@@ -175,6 +175,13 @@ void NodesDesk::job_returned(const NodeId& node, const Held& attempt) {
   if (state_.jobs.at(attempt.job).cancel_requested) {
     return job_ended(node, attempt, {.ending = model::Ending::Stopped}, {});
   }
+  if (members_of(state_.jobs.at(attempt.job)).size() > 1) {
+    // The others of a gang have begun. The node is told again until it has room: what it is still
+    // stopping is of a time that a backup does not know.
+    parts_.decider.launch_member(attempt.job, node);
+    parts_.decider.stop_rest(attempt.job);
+    return parts_.ledger.flush();
+  }
   parts_.ledger.apply(core::JobReturned{
       .job = attempt.job, .attempt = attempt.attempt, .node = node, .at = parts_.clock.now().wall});
   parts_.decider.decide();
