@@ -10,6 +10,10 @@
 
 #include "io/process/signals.h"
 
+// g++ 12 sees that Asio takes a coroutine's frame from aligned_alloc and not that it gives it back
+// by free.
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+
 namespace berth::io {
 namespace {
 
