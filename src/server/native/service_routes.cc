@@ -79,7 +79,7 @@ constexpr Permission kRead = allow("Microsoft.MachineLearningServices/workspaces
 constexpr Permission kWrite = allow("Microsoft.MachineLearningServices/workspaces/jobs/write");
 constexpr Permission kStop = allow("Microsoft.MachineLearningServices/workspaces/jobs/delete");
 /// Whatever the service does with it: so reading jobs is not enough, and running them is.
-constexpr Permission kConnect = {.action = "Berth/services/connect/action", .is_for_jobs = true};
+constexpr Permission kConnect = allow("Berth/services/connect/action");
 
 constexpr Route kRoutes[] = {
     {"GET", "/berth/v1/W/services", kRead, BodyKind::None, list},
