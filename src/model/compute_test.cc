@@ -35,6 +35,8 @@ TEST(Compute, OfEveryKindComesBack) {
       Instance{
           .size = "S", .idle_before_stop = std::chrono::seconds(60), .wish = InstanceWish::Stopped},
       Attached{.machine = "box", .slots = 3},
+      AttachedEngine{.at_once = 3},
+      AttachedEngine{},
   };
   for (const ComputeKind& kind : kinds) {
     const Compute compute{.key = {{"w"}, "c"}, .name = "c", .kind = kind};
@@ -48,6 +50,12 @@ TEST(Compute, OfEveryKindComesBack) {
 
 TEST(Compute, OfAKindThatNobodyKnowsIsNotReadAsAnother) {
   EXPECT_EQ(record::decode_text<Compute>(R"({"kind":"Moon","size":"S"})").error().target, "kind");
+}
+
+TEST(Compute, WithAnEngineRepeatsWhatIsLostAndHasNoMachines) {
+  const Compute compute{.kind = AttachedEngine{}};
+  EXPECT_TRUE(traits_of(compute).takes_attempts && traits_of(compute).repeats_lost_work);
+  EXPECT_FALSE(traits_of(compute).takes_room || traits_of(compute).is_one_machine);
 }
 
 TEST(Compute, ThatIsBuiltInIsOneMachineThatAllShare) {

@@ -205,5 +205,14 @@ TEST(UsageJson, AUsageIsAQuotaAndWhatIsUsedOfIt) {
   EXPECT_FALSE(quota_json(usage).contains("currentValue"));
 }
 
+TEST(ComputeJson, WithAnEngineIsAttachedAndSaysNothingOfMachines) {
+  const Compute compute{.key = {{"w"}, "k8s"}, .name = "k8s", .kind = model::AttachedEngine{}};
+  const json::object body = to_json(compute, {.name = "default"}, {});
+  const json::object& properties = body.at("properties").as_object();
+  EXPECT_EQ(properties.at("computeType"), "Kubernetes");
+  EXPECT_EQ(properties.at("isAttachedCompute"), true);
+  EXPECT_TRUE(properties.at("properties").as_object().empty());
+}
+
 }  // namespace
 }  // namespace berth::wire::arm
