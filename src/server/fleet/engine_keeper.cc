@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/log.h"
+#include "core/workspace_rules.h"
 #include "model/compute_kind.h"
 #include "server/fleet/launch.h"
 #include "server/plane/attempt.h"
