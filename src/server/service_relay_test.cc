@@ -40,11 +40,11 @@ class ServiceRelayTest : public ApplicationTest {
   void make_cluster() {
     const model::Site lab{.name = "lab", .provider = model::ProviderKind::Slurm};
     ASSERT_TRUE(plane.computes.put_site(lab));
-    ASSERT_TRUE(plane.computes.put({.key = {workspace, "pool"},
-                                    .name = "pool",
-                                    .location = "lab",
-                                    .size = "Standard_DS1_v2",
-                                    .scale = {.max_nodes = 1}}));
+    ASSERT_TRUE(plane.computes.put(
+        {.key = {workspace, "pool"},
+         .name = "pool",
+         .location = "lab",
+         .kind = model::Cluster{.size = "Standard_DS1_v2", .scale = {.max_nodes = 1}}}));
     settle();
   }
 
