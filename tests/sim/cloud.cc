@@ -75,6 +75,7 @@ Status Cloud::start(const model::Site& site, const target::NodeSpec& spec) {
   if (!is_there) {
     slot.machine = std::make_unique<Machine>(
         Machine::Parts{stage_, network_, behaviours_, is_remote(site)}, spec);
+    slot.number = ++last_number_;
     slot.is_pending = true;
   }
   boot_later(place, site);
@@ -84,10 +85,9 @@ Status Cloud::start(const model::Site& site, const target::NodeSpec& spec) {
 void Cloud::boot_later(const Place& place, const model::Site& site) {
   const bool never = stage_.happens(stage_.faults.boots_fail);
   const Duration takes = is_remote(site) ? stage_.random.between(100ms, 4s) : 20ms;
-  const Machine* machine = slots_.at(place).machine.get();
-  stage_.time.after(takes, [this, place, machine, never] {
+  stage_.time.after(takes, [this, place, number = slots_.at(place).number, never] {
     const auto found = slots_.find(place);
-    if (found == slots_.end() || found->second.machine.get() != machine) return;
+    if (found == slots_.end() || found->second.number != number) return;
     found->second.is_pending = false;
     if (!never) found->second.machine->start_agent();
   });
@@ -126,10 +126,9 @@ void Cloud::stop(const model::Site& site, const model::NodeId& id) {
 }
 
 void Cloud::destroy_later(const Place& place, Duration delay) {
-  const Machine* machine = slots_.at(place).machine.get();
-  stage_.time.after(delay, [this, place, machine] {
+  stage_.time.after(delay, [this, place, number = slots_.at(place).number] {
     const auto found = slots_.find(place);
-    if (found != slots_.end() && found->second.machine.get() == machine) {
+    if (found != slots_.end() && found->second.number == number) {
       found->second.machine->destroy();
     }
   });

@@ -42,6 +42,7 @@ class Cloud {
   using Place = std::pair<std::string, model::NodeId>;
   struct Slot {
     std::unique_ptr<Machine> machine{};
+    int number = 0;  ///< Another one for each machine: a later one may have the address of this.
     bool is_pending = true;
   };
 
@@ -53,6 +54,7 @@ class Cloud {
   Network& network_;
   const Behaviours& behaviours_;
   std::map<Place, Slot> slots_{};
+  int last_number_ = 0;
 };
 
 /// A thread that waits for a provider, without a thread. When its server dies, the call that was
