@@ -217,8 +217,9 @@ Result<Endpoint> find_server(const Place& place) {
   if (!place.variable("BERTH_URL").empty()) return remote_server(place);
   const auto file = running_server(place);
   if (!file) return fail(Code::NotFound, "no Berth server is running on " + place.home);
+  std::string token = TRY(read_token(place));
   return Endpoint{.base_url = fmt::format("http://127.0.0.1:{}", file->port),
-                  .token = TRY(read_token(place)),
+                  .token = std::move(token),
                   .version = file->version};
 }
 

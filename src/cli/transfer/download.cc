@@ -80,8 +80,8 @@ Status plan_part(Context& context, const Part& part, Plan& plan) {
     } else {
       continue;  // "out" also lists "outer/x".
     }
-    plan.downloads.push_back({.url = blob_url(container, blob.name),
-                              .path = part.folder + TRY(model::checked_blob_path(relative))});
+    const std::string path = TRY(model::checked_blob_path(relative));
+    plan.downloads.push_back({.url = blob_url(container, blob.name), .path = part.folder + path});
     plan.bytes += blob.size;
   }
   return Done{};

@@ -80,8 +80,8 @@ Result<io::Reply> exists(Call& call) { return io::Reply{.status = existing(call)
 
 Result<io::Reply> list(Call& call) {
   store::DeploymentQuery query{.subscription = call.parameter("subscriptionId"),
-                               .resource_group = call.parameter("resourceGroupName"),
-                               .skip = static_cast<std::size_t>(TRY(continuation(call)))};
+                               .resource_group = call.parameter("resourceGroupName")};
+  query.skip = static_cast<std::size_t>(TRY(continuation(call)));
   query.limit = TRY(page_size(call));
   const TemplateDeployments::Page page =
       TRY(call.services.template_deployments->list(query, call.principal));

@@ -280,9 +280,9 @@ Status check_reads_all(const Call& call, std::string_view what) {
 Result<std::optional<store::JobReach>> search_reach(const Call& call) {
   const model::Job* job = held(call, Touch::Read);
   if (job == nullptr) return std::nullopt;
-  return store::JobReach{.run = job->key.name,
-                         .experiment = TRY(experiment_of(call, *job)),
-                         .sequence = job->sequence};
+  auto experiment = TRY(experiment_of(call, *job));
+  return store::JobReach{
+      .run = job->key.name, .experiment = std::move(experiment), .sequence = job->sequence};
 }
 
 std::int64_t maker_of(const Call& call) {

@@ -32,8 +32,9 @@ Result<int> attempt_number(const std::string& text) {
 
 Result<io::Admission> park_connection(Call& call) {
   const model::NodeId node = TRY(own_node(call));
+  const int number = TRY(attempt_number(call.parameter("attempt")));
   const model::AttemptRef attempt{.job = {{call.parameter("workspaceId")}, call.parameter("name")},
-                                  .attempt = TRY(attempt_number(call.parameter("attempt"))),
+                                  .attempt = number,
                                   .fence = call.parameter("fence")};
   return io::Park{.into = TRY(call.services.gate->parking_of(node, attempt)),
                   .protocol = wire::node::kParkProtocol};
