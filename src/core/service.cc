@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/back_off.h"
 #include "core/ending.h"
 
 namespace berth::core {
@@ -25,12 +26,6 @@ bool ended_by_itself(const model::Job& job, const model::Outcome& outcome) {
 bool wants_restart(const model::RestartPolicy& policy, const model::Outcome& outcome) {
   if (policy.when == RestartWhen::Never) return false;
   return policy.when == RestartWhen::Always || !model::went_well(outcome);
-}
-
-Duration back_off(const model::RestartPolicy& policy, int restarts) {
-  constexpr int kMostDoublings = 20;
-  const Duration pause = policy.back_off * (1 << std::min(restarts, kMostDoublings));
-  return std::min(pause, policy.longest_back_off);
 }
 
 tl::unexpected<Error> wrong_service(std::string target, std::string message) {
@@ -78,8 +73,10 @@ std::optional<Restart> restart_of(const model::Job& job, const model::Outcome& o
   const int before = ran_well ? 0 : job.restarts;
   if (service->restart.limit > 0 && before >= service->restart.limit) return std::nullopt;
   const auto error = judge(job, outcome).error;
+  const BackOff back_off{.first = service->restart.back_off,
+                         .longest = service->restart.longest_back_off};
   return Restart{.number = before + 1,
-                 .not_before = now + back_off(service->restart, before),
+                 .not_before = now + back_off.pause_after(before + 1),
                  .reason = error ? error->message : "the command exited with code 0"};
 }
 

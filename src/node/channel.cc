@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/back_off.h"
 #include "base/log.h"
 #include "base/random.h"
 #include "base/record.h"
@@ -23,8 +24,7 @@ BOOST_DESCRIBE_STRUCT(ServerFacts, (), (pid, start_ticks, address, port))
 
 namespace {
 
-constexpr Duration kShortestPause(50);
-constexpr Duration kLongestPause = std::chrono::seconds(2);
+constexpr BackOff kBackOff{.first = Duration(50), .longest = std::chrono::seconds(2)};
 constexpr Duration kStable = std::chrono::seconds(5);  // A server in trouble hangs up at once.
 
 /// Between half and all of it, so that many nodes do not dial in step.
@@ -37,11 +37,7 @@ Duration jittered(Duration pause) {
 
 Channel::Channel(io::Loop& loop, const Clock& clock, const AgentOptions& options,
                  Callbacks callbacks)
-    : loop_(loop),
-      clock_(clock),
-      options_(options),
-      callbacks_(std::move(callbacks)),
-      pause_(kShortestPause) {}
+    : loop_(loop), clock_(clock), options_(options), callbacks_(std::move(callbacks)) {}
 
 void Channel::start() { dial(); }
 
@@ -82,8 +78,7 @@ void Channel::dial() {
 void Channel::dial_later(std::string_view why) {
   if (why != last_trouble_) log::info("no server: {}", why);
   last_trouble_ = why;
-  loop_.after(jittered(pause_), [this] { dial(); });
-  pause_ = std::min(pause_ * 2, kLongestPause);
+  loop_.after(jittered(kBackOff.pause_after(++failures_)), [this] { dial(); });
 }
 
 void Channel::opened(std::shared_ptr<io::WebSocket> socket) {
@@ -110,7 +105,7 @@ void Channel::received(const std::string& data, bool binary) {
 void Channel::closed(const io::WebSocket* socket, std::string_view reason) {
   if (socket != socket_.get()) return;
   socket_.reset();
-  if (clock_.now().mono - opened_at_ >= kStable) pause_ = kShortestPause;
+  if (clock_.now().mono - opened_at_ >= kStable) failures_ = 0;
   callbacks_.on_close();
   dial_later(reason);
 }

@@ -48,7 +48,7 @@ class Channel final : public Outbox {
   Callbacks callbacks_;
   std::shared_ptr<io::WebSocket> socket_{};
   TimePoint opened_at_{};
-  Duration pause_;
+  int failures_ = 0;  ///< Connections in a row that were refused or did not last.
   std::string last_trouble_{};
 };
 

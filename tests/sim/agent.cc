@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/agent.h"
 
-#include <algorithm>
+#include "base/back_off.h"
 
 namespace berth::sim {
 
@@ -10,7 +10,7 @@ namespace core = node::core;
 
 namespace {
 
-constexpr Duration kLongestPause = 2s;
+constexpr BackOff kBackOff{.first = 50ms, .longest = 2s};  // As node/channel.cc has it.
 
 core::Settings settings_of(const Machine& machine) {
   return {.node = machine.spec().id,
@@ -74,14 +74,14 @@ void Agent::dial() {
 }
 
 void Agent::dial_later() {
-  later(stage_.random.between(pause_ / 2, pause_), [this] { dial(); });
-  pause_ = std::min(pause_ * 2, kLongestPause);
+  const Duration pause = kBackOff.pause_after(++failures_);
+  later(stage_.random.between(pause / 2, pause), [this] { dial(); });
 }
 
 void Agent::opened(std::shared_ptr<Connection> connection) {
   connection_ = std::move(connection);
   socket_ = connection_->socket(Connection::Node);
-  pause_ = 50ms;
+  failures_ = 0;
   socket_->start(
       {.on_message = [this](const std::string& data, bool binary) { received(data, binary); },
        .on_close = [this](const std::string&) { closed(); }});

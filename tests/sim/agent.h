@@ -113,7 +113,7 @@ class Agent {
   std::map<int, std::set<AttemptRef>> given_while_leaving_{};  ///< By timeline.
   std::shared_ptr<Connection> connection_{};
   std::shared_ptr<io::WebSocket> socket_{};
-  Duration pause_{50};
+  int failures_ = 0;  ///< Connections in a row that could not be had.
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);
 };
 

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <ctime>
 
+#include "base/back_off.h"
 #include "base/text.h"
 #include "node/files/disk_room.h"
 #include "node/shim/process_tree.h"
@@ -22,7 +23,8 @@ using model::Outcome;
 namespace {
 
 constexpr Duration kForever = std::chrono::hours(24);  // Then it looks again, finds nothing, waits.
-constexpr Duration kLongestPause(500);
+/// Until processes that do not die are killed again.
+constexpr BackOff kBackOff{.first = Duration(10), .longest = Duration(500)};
 constexpr Duration kTryAgain(100);
 
 }  // namespace
@@ -143,7 +145,7 @@ std::vector<io::ProcessIdentity> Supervision::tree() const {
 Duration Supervision::pause(TimePoint now) {
   if (phase_ == Phase::Killing || !has_children_) {
     // Uninterruptible sleep, or a process of another user: try again, ever more slowly.
-    return pause_ = std::min(pause_ * 2, kLongestPause);
+    return kBackOff.pause_after(++vain_kills_);
   }
   if (phase_ == Phase::Terminating) return std::max(kill_at_ - now, Duration(1));
   if (!launch_.timeout) return kForever;

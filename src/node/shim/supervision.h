@@ -91,7 +91,7 @@ class Supervision {
   bool stop_requested_ = false;
   Phase phase_ = Phase::Running;
   TimePoint kill_at_{};
-  Duration pause_{5};  ///< Until processes that do not die are killed again.
+  int vain_kills_ = 0;  ///< How often processes were killed and did not die at once.
   std::optional<model::Ending> cause_{};
   std::string message_{};
   std::string disk_full_{};  ///< Which one had no room for the log.

@@ -3,19 +3,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include "base/back_off.h"
 
 namespace berth::node {
 namespace {
 
 constexpr int kMostUnderWay = 12;
 constexpr int kMostTries = 4;
-constexpr Duration kFirstPause(100);
-constexpr Duration kLongestPause = std::chrono::seconds(3);
-
-Duration pause_after(int tries) {
-  return std::min(kFirstPause * (1 << std::min(tries, 10)), kLongestPause);
-}
+constexpr BackOff kBackOff{.first = Duration(100), .longest = std::chrono::seconds(3)};
 
 }  // namespace
 
@@ -109,8 +104,7 @@ void Transfer::failed(TransferStep step, Error error) {
   }
   if (may_repeat(step, error)) {
     ++sleeping_;
-    const Duration pause = pause_after(step.tries);
-    ++step.tries;
+    const Duration pause = kBackOff.pause_after(++step.tries);
     loop_.after(pause, [self = shared_from_this(), step]() mutable {
       --self->sleeping_;
       if (self->is_aborted_->load()) return;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/fleet/engine_keeper.h"
 
-#include <algorithm>
-
+#include "base/back_off.h"
 #include "base/log.h"
 #include "core/workspace_rules.h"
 #include "model/compute_kind.h"
@@ -24,13 +23,7 @@ constexpr Duration kLookAtAttemptsEvery = 1s;
 /// Also an engine that has nothing is looked at: a start that was said to have failed may have its
 /// effect late.
 constexpr Duration kLookAtNothingEvery = 60s;
-constexpr Duration kFirstRetry = 1s;
-constexpr Duration kLongestRetry = 60s;
-
-Duration retry_after(int failures) {
-  const int doublings = std::clamp(failures - 1, 0, 10);
-  return std::min(kFirstRetry * (1 << doublings), kLongestRetry);
-}
+constexpr BackOff kBackOff{.first = 1s, .longest = 60s};
 
 /// As far as the job is. One that waits in the engine is Starting: a Queued one waits with us.
 JobStatus status_of(AttemptPhase phase) {
@@ -90,7 +83,7 @@ bool EngineKeeper::is_due(const ComputeKey& compute, const Kept& kept) const {
   if (!kept.looked_at) return true;
   Duration pause = kLookAtNothingEvery;
   if (kept.has_work || !runs_of(compute).empty()) pause = kLookAtAttemptsEvery;
-  if (kept.failures > 0) pause = retry_after(kept.failures);
+  if (kept.failures > 0) pause = kBackOff.pause_after(kept.failures);
   return parts_.clock.now().mono - *kept.looked_at >= pause;
 }
 
@@ -238,7 +231,7 @@ void EngineKeeper::called(const ComputeKey& key, const Results& results) {
     log::warning("'{}' did not take an attempt of job '{}': {}", key.name, attempt.job.name,
                  outcome.error().message);
     Refusal& refusal = kept.refusals[attempt];
-    refusal.next_try = parts_.clock.now().mono + retry_after(++refusal.times);
+    refusal.next_try = parts_.clock.now().mono + kBackOff.pause_after(++refusal.times);
     parts_.plane.engines.refused(attempt, outcome.error().message);
   }
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/back_off.h"
 #include "base/log.h"
 #include "model/site_kind.h"
 
@@ -16,8 +17,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr Duration kFirstPause = 1s;
-constexpr Duration kLongestPause = 60s;
+constexpr BackOff kBackOff{.first = 1s, .longest = 60s};
 constexpr Duration kTimeToConnect = 2min;
 constexpr Duration kTimeToGo = 15s;
 /// Messages under way, and the moment between a lapse and the death of the last process.
@@ -25,11 +25,6 @@ constexpr Duration kLeaseMargin = 2s;
 /// Also a site where all seems well is looked at: a start that was said to have failed may have
 /// had its effect late, an end that was said to have been may not.
 constexpr Duration kPauseBetweenSweeps = 60s;
-
-Duration pause_after(int failures) {
-  const int doublings = std::clamp(failures - 1, 0, 10);
-  return std::min(kFirstPause * (1 << doublings), kLongestPause);
-}
 
 }  // namespace
 
@@ -134,7 +129,8 @@ void NodeKeeper::started(const NodeId& id, const Status& outcome) {
   trouble.is_starting = false;
   if (outcome) return nodes_->started(id, "");
   log::error("node '{}' could not be started: {}", id.text, outcome.error().message);
-  trouble.next_try = parts_.clock.now().mono + pause_after(node->second.start_failures + 1);
+  trouble.next_try =
+      parts_.clock.now().mono + kBackOff.pause_after(node->second.start_failures + 1);
   nodes_->start_failed(id, outcome.error().message);
 }
 
@@ -221,7 +217,7 @@ void NodeKeeper::settle(const Node& node, const target::ObservedNode& seen) {
       const std::string why = is_gone ? fmt::format("it ended before it connected{}",
                                                     seen.note.empty() ? "" : " (" + seen.note + ")")
                                       : "it runs but does not connect";
-      starts_[node.id].next_try = now + pause_after(node.start_failures + 1);
+      starts_[node.id].next_try = now + kBackOff.pause_after(node.start_failures + 1);
       preparing_since_.erase(node.id);
       if (is_overdue) retire(node.id, Then::LookAgain);
       return nodes_->start_failed(node.id, fmt::format("node '{}': {}", node.id.text, why));
