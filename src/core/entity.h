@@ -96,6 +96,13 @@ using Entities = TypeList<model::Workspace, model::Site, model::Compute, model::
 template <typename T>
 using EntityKey = typename Entity<T>::Key;
 
+/// The key names the workspace that the thing belongs to. The thing goes with it, from the State
+/// (state.cc) and from the disk (store/sqlite/rows.cc), without a line of its own.
+template <typename Key>
+inline constexpr bool kIsOwned = requires(const Key& key) {
+  key.workspace;
+};
+
 /// Calls visit.operator()<T>() for each of them: for_each_entity([&]<typename T>() { … }).
 template <typename Visit>
 void for_each_entity(Visit&& visit) {

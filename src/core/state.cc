@@ -118,6 +118,19 @@ void end(State& state, model::Job& job, const model::Outcome& outcome, bool was_
   job.modified_at = at;
 }
 
+/// Whatever the workspace owns. What stands in an index, as a job does, is taken out of it before.
+void drop_owned(State& state, const model::WorkspaceId& workspace, Touched& touched) {
+  for_each_entity([&]<typename T>() {
+    if constexpr (kIsOwned<EntityKey<T>>) {
+      std::erase_if(Entity<T>::map(state), [&](const auto& entry) {
+        if (entry.first.workspace != workspace) return false;
+        touched.of<T>().insert(entry.first);
+        return true;
+      });
+    }
+  });
+}
+
 /// It waits for no node: its children do.
 void begin_parent(model::Job& job) {
   job.status = JobStatus::Running;
@@ -204,11 +217,10 @@ Touched on(State& state, const WorkspaceDeleted& event) {
   if (state.workspaces.erase(event.workspace) == 0) return {};
   Touched touched = touching<model::Workspace>(event.workspace);
   auto job = state.jobs.lower_bound({event.workspace, ""});
-  while (job != state.jobs.end() && job->first.workspace == event.workspace) {
+  for (; job != state.jobs.end() && job->first.workspace == event.workspace; ++job) {
     unindex(state, job->second);
-    touched.of<model::Job>().insert(job->first);
-    job = state.jobs.erase(job);
   }
+  drop_owned(state, event.workspace, touched);
   forget_access(state, event.workspace, touched);
   return touched;
 }

@@ -270,6 +270,35 @@ TEST_F(StateTest, AWorkspaceTakesItsJobsWithIt) {
   EXPECT_TRUE(jobs_on(state, {"n"}).empty());
 }
 
+TEST_F(StateTest, AWorkspaceTakesEverythingThatItOwnsWithIt) {
+  const model::WorkspaceId other{"other"};
+  for_each_entity([&]<typename T>() {
+    if constexpr (kIsOwned<EntityKey<T>>) {
+      for (const model::WorkspaceId& workspace : {sample::kWorkspace, other}) {
+        T thing{};
+        thing.*Entity<T>::kKey = {workspace, "thing"};
+        if constexpr (std::is_same_v<T, model::Job>) thing.status = JobStatus::Queued;
+        Entity<T>::map(state).emplace(Entity<T>::key(thing), thing);
+      }
+    }
+  });
+  rebuild_indexes(state);
+  for (const model::WorkspaceId& workspace : {sample::kWorkspace, other}) {
+    apply_event(state, WorkspaceMade{{.id = workspace}});
+  }
+
+  const Touched touched = apply_event(state, WorkspaceDeleted{sample::kWorkspace});
+
+  for_each_entity([&]<typename T>() {
+    if constexpr (kIsOwned<EntityKey<T>>) {
+      const EntityKey<T> gone{sample::kWorkspace, "thing"};
+      EXPECT_TRUE(touched.of<T>().contains(gone)) << Entity<T>::kKind;
+      EXPECT_FALSE(Entity<T>::map(state).contains(gone)) << Entity<T>::kKind;
+      EXPECT_TRUE(Entity<T>::map(state).contains({other, "thing"})) << Entity<T>::kKind;
+    }
+  });
+}
+
 TEST_F(StateTest, RelabellingChangesWhatUsersMayChange) {
   apply_event(state, JobRelabelled{.job = key("j"),
                                    .display_name = "new",

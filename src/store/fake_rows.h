@@ -227,7 +227,7 @@ class FakeRows {
   }
   void follow(const Erase<model::Workspace>& write) {
     core::for_each_entity([&]<typename T>() {
-      if constexpr (kIsOwned<core::EntityKey<T>>) {
+      if constexpr (core::kIsOwned<core::EntityKey<T>>) {
         std::erase_if(core::Entity<T>::map(entities_),
                       [&](const auto& row) { return row.first.workspace == write.key; });
       }

@@ -11,12 +11,6 @@
 
 namespace berth::store {
 
-/// The key names the workspace that the thing belongs to, and goes with.
-template <typename Key>
-inline constexpr bool kIsOwned = requires(const Key& key) {
-  key.workspace;
-};
-
 /// With what the keys of all that a workspace owns begin. Its id is a GUID: there is no slash in
 /// it.
 inline std::string owned_prefix(const model::WorkspaceId& workspace) {
@@ -26,7 +20,7 @@ inline std::string owned_prefix(const model::WorkspaceId& workspace) {
 /// The key as it is written in `documents`.
 template <typename Key>
 std::string key_text(const Key& key) {
-  if constexpr (kIsOwned<Key>) {
+  if constexpr (core::kIsOwned<Key>) {
     return owned_prefix(key.workspace) + key.name;
   } else if constexpr (requires { key.text; }) {
     return key.text;

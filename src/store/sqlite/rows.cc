@@ -70,7 +70,7 @@ Status RowWriter::follow(const Erase<model::Workspace>& write) {
   }
   Status erased = Done{};
   core::for_each_entity([&]<typename T>() {
-    if (!erased || !core::Entity<T>::kIsDocument || !kIsOwned<core::EntityKey<T>>) return;
+    if (!erased || !core::Entity<T>::kIsDocument || !core::kIsOwned<core::EntityKey<T>>) return;
     const std::string prefix = owned_prefix(workspace);
     erased = database_.run("DELETE FROM documents WHERE kind = ? AND key >= ? AND key < ?",
                            {core::Entity<T>::kKind, prefix, end_of(prefix)});
