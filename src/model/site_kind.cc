@@ -2,8 +2,8 @@
 #include "model/site_kind.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
+#include <iterator>
 
 #include "base/check.h"
 
@@ -12,7 +12,7 @@ namespace {
 
 using TimeLimit = std::optional<std::chrono::seconds>;
 
-constexpr std::array<SiteKind, 2> kKinds = {{
+constexpr SiteKind kKinds[] = {
     {.kind = ProviderKind::Local,
      .name = "local",
      .traits = {.shares_machine = true, .has_lease = false, .numbers_devices = true},
@@ -23,7 +23,8 @@ constexpr std::array<SiteKind, 2> kKinds = {{
      .traits = {.look_every = std::chrono::seconds(2)},
      .has_settings = [](const Site& site) { return !(site.slurm == SlurmSettings{}); },
      .time_limit = [](const Site& site) { return TimeLimit(site.slurm.time_limit); }},
-}};
+};
+static_assert(has_a_row_for_every_kind(kKinds));
 
 }  // namespace
 
@@ -31,14 +32,14 @@ std::span<const SiteKind> site_kinds() { return kKinds; }
 
 const SiteKind& site_kind(ProviderKind kind) {
   const auto found = std::ranges::find(kKinds, kind, &SiteKind::kind);
-  CHECK(found != kKinds.end(), "every kind of site has a row");
+  CHECK(found != std::end(kKinds), "every kind of site has a row");
   return *found;
 }
 
 std::string names_of_site_kinds() {
   std::string names;
   for (const SiteKind& kind : kKinds) {
-    if (!names.empty()) names += &kind == &kKinds.back() ? " and " : ", ";
+    if (!names.empty()) names += &kind == std::end(kKinds) - 1 ? " and " : ", ";
     names += kind.name;
   }
   return names;

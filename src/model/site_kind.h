@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <boost/mp11.hpp>
 #include <chrono>
 #include <optional>
 #include <span>
@@ -37,6 +39,17 @@ struct SiteKind {
   /// For how long it gives a node; none: it does not say, or there is no limit.
   std::optional<std::chrono::seconds> (*time_limit)(const Site& site);
 };
+
+/// Has every kind one row in a table whose rows have a `kind`? For a static_assert beside each such
+/// table: it does not compile any more when a kind is added and its row is not.
+template <typename Row, std::size_t kCount>
+constexpr bool has_a_row_for_every_kind(const Row (&rows)[kCount]) {
+  bool has_all = true;
+  boost::mp11::mp_for_each<boost::describe::describe_enumerators<ProviderKind>>([&](auto kind) {
+    has_all = has_all && std::ranges::count(rows, kind.value, &Row::kind) == 1;
+  });
+  return has_all;
+}
 
 std::span<const SiteKind> site_kinds();
 const SiteKind& site_kind(ProviderKind kind);

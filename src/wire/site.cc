@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <array>
 #include <limits>
 
 #include "base/text.h"
@@ -21,10 +20,10 @@ using model::SlurmSettings;
 
 using Names = std::span<const std::string_view>;
 
-constexpr std::array<std::string_view, 7> kSiteKeys = {
-    "name", "provider", "capacity", "slurm", "server_url", "job_environment", "created_at"};
-constexpr std::array<std::string_view, 4> kCapacityKeys = {"nodes", "cores", "memory_mib", "gpus"};
-constexpr std::array<std::string_view, 8> kSlurmKeys = {
+constexpr std::string_view kSiteKeys[] = {"name",       "provider",        "capacity",  "slurm",
+                                          "server_url", "job_environment", "created_at"};
+constexpr std::string_view kCapacityKeys[] = {"nodes", "cores", "memory_mib", "gpus"};
+constexpr std::string_view kSlurmKeys[] = {
     "partition", "account",       "qos",    "time_limit_minutes",
     "options",   "bin_directory", "config", "work_directory"};
 constexpr std::int64_t kLongestMinutes = 60 * 24 * 366;
@@ -33,14 +32,14 @@ struct TextKey {
   const char* key;
   std::string SlurmSettings::*member;
 };
-constexpr std::array<TextKey, 6> kSlurmTexts = {{
+constexpr TextKey kSlurmTexts[] = {
     {"partition", &SlurmSettings::partition},
     {"account", &SlurmSettings::account},
     {"qos", &SlurmSettings::qos},
     {"bin_directory", &SlurmSettings::bin_directory},
     {"config", &SlurmSettings::config},
     {"work_directory", &SlurmSettings::work_directory},
-}};
+};
 
 template <typename T>
 json::value or_null(const std::optional<T>& value) {

@@ -4,8 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 
+#include "model/site_kind.h"
 #include "target/local/local_provider.h"
 #include "target/slurm/settings.h"
 #include "target/slurm/slurm_provider.h"
@@ -34,14 +35,15 @@ Made make_slurm(const model::Site& site, const ProviderFacts& facts) {
       site.slurm, target::slurm::Owner{facts.installation, site.name}, facts.executable);
 }
 
-constexpr std::array<Row, 2> kRows = {{
+constexpr Row kRows[] = {
     {model::ProviderKind::Local, check_nothing, make_local},
     {model::ProviderKind::Slurm, check_slurm, make_slurm},
-}};
+};
+static_assert(model::has_a_row_for_every_kind(kRows));
 
 Result<const Row*> find_row(const model::Site& site) {
   const auto found = std::ranges::find(kRows, site.provider, &Row::kind);
-  if (found != kRows.end()) return &*found;
+  if (found != std::end(kRows)) return &*found;
   return fail(Code::NotSupported, fmt::format("site '{}' has an unknown provider", site.name));
 }
 
