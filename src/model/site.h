@@ -58,13 +58,20 @@ struct Site {
   std::string server_url{};  ///< Where nodes reach the server; empty: its own address.
   std::map<std::string, std::string> job_environment{};  ///< Of all its jobs, below their own.
   WallTime created_at{};
+
+  friend bool operator==(const Site&, const Site&) = default;
 };
 BOOST_DESCRIBE_STRUCT(Site, (),
                       (name, provider, capacity, slurm, server_url, job_environment, created_at))
 
-/// Is a provider that was made for the one right for the other?
-inline bool has_same_settings(const Site& one, const Site& other) {
-  return one.name == other.name && one.provider == other.provider && one.slurm == other.slurm;
+/// Is a provider that was made for the one right for the other? Everything counts that is not named
+/// here as none of its business, so that the settings of a new kind do without a line of their own.
+inline bool has_same_settings(Site one, const Site& other) {
+  one.capacity = other.capacity;
+  one.server_url = other.server_url;
+  one.job_environment = other.job_environment;
+  one.created_at = other.created_at;
+  return one == other;
 }
 
 }  // namespace berth::model

@@ -33,6 +33,22 @@ TEST(SiteKinds, SayForHowLongTheyGiveANode) {
   EXPECT_FALSE(time_limit_of(Site{}));
 }
 
+TEST(Sites, HaveTheSameSettingsWhenTheirProvidersAreMadeAlike) {
+  const Site site{.name = "lab", .provider = ProviderKind::Slurm, .slurm = {.partition = "gpu"}};
+  const auto differs = [&](const auto& change) {
+    Site other = site;
+    change(other);
+    return !has_same_settings(site, other);
+  };
+  EXPECT_TRUE(differs([](Site& other) { other.name = "attic"; }));
+  EXPECT_TRUE(differs([](Site& other) { other.provider = ProviderKind::Local; }));
+  EXPECT_TRUE(differs([](Site& other) { other.slurm.partition = "cpu"; }));
+  EXPECT_FALSE(differs([](Site& other) { other.capacity.nodes = 1; }));
+  EXPECT_FALSE(differs([](Site& other) { other.server_url = "https://head"; }));
+  EXPECT_FALSE(differs([](Site& other) { other.job_environment["A"] = "1"; }));
+  EXPECT_FALSE(differs([](Site& other) { other.created_at += std::chrono::seconds(1); }));
+}
+
 TEST(SiteKinds, AreNamedInMessages) {
   const std::string names = names_of_site_kinds();
   for (const SiteKind& kind : site_kinds()) {
