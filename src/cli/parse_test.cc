@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 namespace berth::cli {
 namespace {
 
@@ -99,6 +101,15 @@ TEST(Parse, AnUnknownFlagIsNotTakenForACommand) {
   EXPECT_NE(error_of(kRun, {"--bogus", "ls"}), "");
   EXPECT_NE(error_of(kRun, {"--bogus", "--", "ls"}), "");
   EXPECT_NE(error_of(kRun, {"stray", "--", "ls"}), "");
+}
+
+TEST(Parse, NoTwoCommandsHaveTheSameWords) {
+  std::set<std::string_view> known;
+  const std::vector<Command> commands = all_commands();
+  for (const Command& command : commands) {
+    EXPECT_TRUE(known.insert(command.words).second)
+        << command.words << ": what is there now is not in absent_commands.cc any more";
+  }
 }
 
 TEST(Parse, EveryCommandHasHelpAndFlagsThatDoNotClash) {
