@@ -83,7 +83,8 @@ class ClusterTest : public testing::Test {
     IdleSince since;
     for (const auto& [id, node] : state.nodes) since[id] = TimePoint(0ms);
     Names names;
-    for (const auto& id : surplus(state, since, 120s, TimePoint(idle))) names.push_back(id.text);
+    const Surplus found = surplus(state, since, 120s, TimePoint(idle));
+    for (const auto& id : found.nodes) names.push_back(id.text);
     return names;
   }
 

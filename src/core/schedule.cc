@@ -218,15 +218,15 @@ void plan_compute(const State& state, const model::Compute& compute, Plan& plan,
 }
 
 /// Nodes that have had nothing to do for long enough.
-class Surplus {
+class SurplusSearch {
  public:
-  Surplus(const State& state, const IdleSince& idle_since, TimePoint now)
+  SurplusSearch(const State& state, const IdleSince& idle_since, TimePoint now)
       : state_(state), idle_since_(idle_since), now_(now) {}
 
   void add_machine(const model::Compute& compute, Duration limit) {
     if (compute.is_deleting) limit = Duration(0);
     for (const model::NodeId& id : index_of(state_, {compute.key}).vacant) {
-      if (is_idle(id, limit)) nodes_.push_back(id);
+      if (is_idle(id, limit)) found_.nodes.push_back(id);
     }
   }
 
@@ -237,31 +237,35 @@ class Surplus {
     for (auto id = index.nodes.begin(); id != index.nodes.end() && spare > 0; ++id) {
       const NodeStatus status = state_.nodes.at(*id).status;
       if (status != NodeStatus::Requested && status != NodeStatus::Preparing) continue;
-      nodes_.push_back(*id);
+      found_.nodes.push_back(*id);
       --spare;
     }
     const bool at_once = compute.is_deleting || index.staying > cluster.scale.max_nodes;
     const Duration limit = at_once ? Duration(0) : Duration(cluster.scale.idle_before_scale_down);
     for (auto id = index.vacant.begin(); id != index.vacant.end() && spare > 0; ++id) {
       if (!is_idle(*id, limit)) continue;
-      nodes_.push_back(*id);
+      found_.nodes.push_back(*id);
       --spare;
     }
   }
 
-  std::vector<model::NodeId> take() { return std::move(nodes_); }
+  Surplus take() { return std::move(found_); }
 
  private:
-  bool is_idle(const model::NodeId& id, Duration limit) const {
+  bool is_idle(const model::NodeId& id, Duration limit) {
     if (state_.held.contains(id)) return false;
     const auto since = idle_since_.find(id);
-    return since != idle_since_.end() && now_ - since->second >= limit;
+    if (since == idle_since_.end()) return false;
+    const TimePoint over = since->second + limit;
+    if (over <= now_) return true;
+    found_.next = std::min(found_.next.value_or(over), over);
+    return false;
   }
 
   const State& state_;
   const IdleSince& idle_since_;
   TimePoint now_;
-  std::vector<model::NodeId> nodes_{};
+  Surplus found_{};
 };
 
 }  // namespace
@@ -282,18 +286,18 @@ Plan plan(const State& state, WallTime now) {
   return plan;
 }
 
-std::vector<model::NodeId> surplus(const State& state, const IdleSince& idle_since,
-                                   Duration machine_idle, TimePoint now) {
-  Surplus surplus(state, idle_since, now);
-  surplus.add_machine(state.settings.local, machine_idle);
+Surplus surplus(const State& state, const IdleSince& idle_since, Duration machine_idle,
+                TimePoint now) {
+  SurplusSearch search(state, idle_since, now);
+  search.add_machine(state.settings.local, machine_idle);
   for (const auto& [key, compute] : state.computes) {
     if (const model::Cluster* cluster = cluster_in(&compute)) {
-      surplus.add_cluster(compute, *cluster);
+      search.add_cluster(compute, *cluster);
     } else {
-      surplus.add_machine(compute, machine_idle);
+      search.add_machine(compute, machine_idle);
     }
   }
-  return surplus.take();
+  return search.take();
 }
 
 }  // namespace berth::core

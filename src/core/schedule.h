@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,10 +30,15 @@ using IdleSince = std::map<model::NodeId, TimePoint>;
 /// nodes that the gang will have.
 Plan plan(const State& state, WallTime now);
 
-/// Nodes that nobody needs and whose idle time is over; called now and then, since only time makes
-/// this differ. Looks at every vacant node. `machine_idle` is for those that are no cluster's.
-std::vector<model::NodeId> surplus(const State& state, const IdleSince& idle_since,
-                                   Duration machine_idle, TimePoint now);
+/// Nodes that nobody needs.
+struct Surplus {
+  std::vector<model::NodeId> nodes{};  ///< Their idle time is over.
+  std::optional<TimePoint> next{};     ///< When that of the next one is, if nothing changes.
+};
+/// Only time makes this differ: it is to be called again at `next`, or now and then. Looks at every
+/// vacant node. `machine_idle` is for those that are no cluster's.
+Surplus surplus(const State& state, const IdleSince& idle_since, Duration machine_idle,
+                TimePoint now);
 
 /// How many nodes a cluster is to have: those its jobs hold and wait for, between its minimum and
 /// its maximum.

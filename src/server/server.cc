@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -191,6 +192,7 @@ class Server {
   Result<std::string> open_job_users();
   Status listen();
   void tick();
+  Duration until_next_tick() const;
   void stop();
   void close();
 
@@ -370,8 +372,14 @@ void Server::tick() {
   nodes_->reconcile();
   waiters_->expire(clock_.now().mono);
   http_->recheck();  // Tokens that have expired, attempts that are over.
-  const bool has_nodes = !plane_->state().nodes.empty();
-  loop_.after(has_nodes ? kTickWithNodes : kTick, [this] { tick(); });
+  loop_.after(until_next_tick(), [this] { tick(); });
+}
+
+Duration Server::until_next_tick() const {
+  const Duration usual = plane_->state().nodes.empty() ? kTick : kTickWithNodes;
+  const auto departure = plane_->decider.next_departure();
+  if (!departure) return usual;
+  return std::clamp(*departure - clock_.now().mono, Duration(1), usual);
 }
 
 /// Answers what was begun and leaves; jobs go on under their nodes.

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -169,12 +170,19 @@ void Decider::stop_rest(const JobKey& key) {
   }
 }
 
+/// Nodes are told a moment before their idle time is over: the moment in which they can be called
+/// back is part of it.
 void Decider::let_nodes_go() {
-  const TimePoint now = parts_.clock.now().mono;
+  next_departure_.reset();
+  const TimePoint soon = parts_.clock.now().mono + kRecallTime;
+  const core::Surplus surplus = core::surplus(state_, idleness_.since(), parts_.node_idle, soon);
+  for (const NodeId& node : surplus.nodes) ledger_.apply(core::NodeToldToLeave{node});
+  if (surplus.next) expect_departure(*surplus.next - kRecallTime);
   dismiss_leaving();
-  for (const NodeId& node : core::surplus(state_, idleness_.since(), parts_.node_idle, now)) {
-    ledger_.apply(core::NodeToldToLeave{node});
-  }
+}
+
+void Decider::expect_departure(TimePoint at) {
+  next_departure_ = std::min(next_departure_.value_or(at), at);
 }
 
 /// Nodes on their way out that nothing keeps any more.
@@ -185,8 +193,12 @@ void Decider::dismiss_leaving() {
     if (node.is_dismissed || state_.held.contains(id)) continue;
     if (node.status == NodeStatus::Preempted) going.push_back(id);
     if (node.status != NodeStatus::Leaving) continue;
-    const TimePoint since = leaving_since_.try_emplace(id, now).first->second;
-    if (now - since >= kRecallTime) going.push_back(id);
+    const TimePoint due = leaving_since_.try_emplace(id, now).first->second + kRecallTime;
+    if (due <= now) {
+      going.push_back(id);
+    } else {
+      expect_departure(due);
+    }
   }
   std::erase_if(leaving_since_, [this](const auto& entry) {
     const auto node = state_.nodes.find(entry.first);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -42,6 +43,8 @@ class Decider {
   /// Tells nodes to leave that have been idle for too long, and dismisses those that nothing keeps
   /// any more.
   void let_nodes_go();
+  /// When that is to be done again at the latest, if nothing changes.
+  std::optional<TimePoint> next_departure() const { return next_departure_; }
 
   // What a change entails at the nodes that hold the job.
 
@@ -67,6 +70,7 @@ class Decider {
   void place(core::JobPlaced placed);
   void hand_over(core::EngineRunStarted started);
   void dismiss_leaving();
+  void expect_departure(TimePoint at);
 
   DeciderParts parts_;
   Ledger& ledger_;
@@ -76,6 +80,7 @@ class Decider {
   std::int64_t next_job_sequence_ = 1;
   std::set<model::JobKey> restless_;                  ///< Parents that may have something to order.
   std::map<model::NodeId, TimePoint> leaving_since_;  ///< Nodes that can still be recalled.
+  std::optional<TimePoint> next_departure_;
 };
 
 }  // namespace berth::server

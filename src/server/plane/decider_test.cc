@@ -50,6 +50,26 @@ TEST_F(DeciderTest, AnIdleNodeIsLetGo) {
   EXPECT_EQ(world.dismissed, Names{"local"});
 }
 
+TEST_F(DeciderTest, AnIdleNodeIsGoneWhenItsTimeIsOver) {
+  const model::JobKey key = running("a");
+  plane.tick();
+  EXPECT_EQ(plane.decider.next_departure(), std::nullopt) << "it works";
+  plane.nodes.job_ended({"local"}, {key, 1}, {}, {});
+  store.complete();
+  const TimePoint idle_since = clock.now().mono;
+
+  for (int looks = 0; looks < 3 && world.dismissed.empty(); ++looks) {
+    plane.tick();
+    store.complete();
+    if (!world.dismissed.empty()) break;
+    ASSERT_TRUE(plane.decider.next_departure());
+    clock.advance(*plane.decider.next_departure() - clock.now().mono);
+  }
+
+  EXPECT_EQ(world.dismissed, Names{"local"});
+  EXPECT_EQ(clock.now().mono - idle_since, 60s);
+}
+
 TEST_F(DeciderTest, ANewJobCallsALeavingNodeBack) {
   const model::JobKey key = running("a");
   plane.nodes.job_ended({"local"}, {key, 1}, {}, {});

@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "base/check.h"
+#include "store/database/gathered_log.h"
 #include "store/database/like.h"
 
 namespace berth::store {
@@ -114,8 +115,9 @@ void Database::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_fin
 Result<Database> Database::open(const std::string& path, Mode mode) {
   const int flags =
       mode == Mode::ReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  const char* const file_system = mode == Mode::Committing ? gathering_file_system() : nullptr;
   sqlite3* raw = nullptr;
-  const int result = sqlite3_open_v2(path.c_str(), &raw, flags | SQLITE_OPEN_NOMUTEX, nullptr);
+  const int result = sqlite3_open_v2(path.c_str(), &raw, flags | SQLITE_OPEN_NOMUTEX, file_system);
   Database database(raw);
   if (result != SQLITE_OK) {
     Error error = failure(raw, result).value();

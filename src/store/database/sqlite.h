@@ -60,7 +60,8 @@ class Cursor {
 
 class Database {
  public:
-  enum class Mode { ReadOnly, ReadWrite };
+  /// Committing: with a log that is written in few, large pieces (gathered_log.h).
+  enum class Mode { ReadOnly, ReadWrite, Committing };
   static Result<Database> open(const std::string& path, Mode mode);
 
   /// Statements without values, several separated by ';'.

@@ -19,14 +19,19 @@ Result<AuditHead> read_head(Database& database) {
 /// Here, inside the transaction, and not where the record was made: what is not committed takes no
 /// place in the chain.
 Status RowWriter::put(const AddAudit& write) {
-  const AuditHead head = TRY(read_head(database_));
+  if (!audit_head_) audit_head_ = TRY(read_head(database_));
   model::AuditRecord record = write.record;
-  record.number = head.number + 1;
+  record.number = audit_head_->number + 1;
   const std::string doc = document(record);
-  const std::string hash = model::audit_hash(head.hash, doc);
-  TRY(database_.run("INSERT INTO audit (number, doc, hash) VALUES (?, ?, ?)",
-                    {record.number, doc, hash}));
-  return database_.run("UPDATE audit_head SET number = ?, hash = ?", {record.number, hash});
+  *audit_head_ = {.number = record.number, .hash = model::audit_hash(audit_head_->hash, doc)};
+  return database_.run("INSERT INTO audit (number, doc, hash) VALUES (?, ?, ?)",
+                       {record.number, doc, audit_head_->hash});
+}
+
+Status RowWriter::write_audit_head() {
+  if (!audit_head_) return Done{};
+  return database_.run("UPDATE audit_head SET number = ?, hash = ?",
+                       {audit_head_->number, audit_head_->hash});
 }
 
 Result<Page<model::AuditLine>> SqliteStore::audit(const AuditQuery& query) {

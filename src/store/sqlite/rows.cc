@@ -50,8 +50,24 @@ Status RowWriter::put(const Erase<T>& write) {
   return follow(write);
 }
 
+/// What a transaction noted that was rolled back is not in the database.
+void RowWriter::begin() {
+  audit_head_.reset();
+  if (is_open_) {
+    job_sequence_.seen.reset();
+    node_sequence_.seen.reset();
+  }
+  is_open_ = true;
+}
+
 Status RowWriter::write(const Write& write) {
   return std::visit([&](const auto& change) { return put(change); }, write);
+}
+
+Status RowWriter::finish() {
+  TRY(write_highest(job_sequence_));
+  TRY(write_highest(node_sequence_));
+  return write_audit_head();
 }
 
 Status RowWriter::follow(const Put<model::Workspace>& write) {
@@ -94,6 +110,8 @@ Status RowWriter::put(const Put<model::Job>& write) {
   const std::string tags = document(job.tags);
   const bool is_live = !is_terminal(job.status);
 
+  // A number higher than all of them is a new job's: there is nothing to look for.
+  if (TRY(is_higher(job_sequence_, job.sequence))) return insert_job(job, tags, doc);
   const std::optional<IndexedJob> old = TRY(indexed(job.sequence));
   if (!old) return insert_job(job, tags, doc);
   if (old->tags != tags) {
@@ -120,18 +138,28 @@ Status RowWriter::insert_job(const model::Job& job, const std::string& tags,
       {job.sequence, job.key.workspace.text, job.key.name, number(!is_terminal(job.status)),
        number(job.is_archived), model::kind_of(job.spec.work), job.spec.experiment_name,
        job.spec.parent_job_name, tags, doc}));
-  TRY(remember_sequence("last_sequence", job.sequence));
   TRY(tracking_.job_made(job));
   TRY(add_uses(job));
   return add_tags(job, job.tags);
 }
 
-/// Kept apart from what bears it: a sequence is not given out again when that is deleted.
-Status RowWriter::remember_sequence(std::string_view key, std::int64_t sequence) {
+Result<bool> RowWriter::is_higher(Highest& highest, std::int64_t number) {
+  if (!highest.seen) {
+    highest.written = TRY(database_.integer("SELECT value FROM meta WHERE key = ?", {highest.key}));
+    highest.seen = highest.written;
+  }
+  if (number <= *highest.seen) return false;
+  highest.seen = number;
+  return true;
+}
+
+Status RowWriter::write_highest(Highest& highest) {
+  if (!highest.seen || *highest.seen == highest.written) return Done{};
+  highest.written = *highest.seen;
   return database_.run(
       "INSERT INTO meta (key, value) VALUES (?, ?) "
-      "ON CONFLICT (key) DO UPDATE SET value = max(value, excluded.value)",
-      {key, sequence});
+      "ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+      {highest.key, highest.written});
 }
 
 Status RowWriter::add_tags(const model::Job& job, const model::TagMap& tags) {
@@ -154,7 +182,8 @@ Status RowWriter::remove_tags(const model::WorkspaceId& workspace, std::int64_t 
 }
 
 Status RowWriter::follow(const Put<model::Node>& write) {
-  return remember_sequence("last_node_sequence", write.value.sequence);
+  TRY(is_higher(node_sequence_, write.value.sequence));
+  return Done{};
 }
 
 Status RowWriter::follow(const Erase<model::User>& write) {

@@ -12,12 +12,16 @@
 
 namespace berth::store {
 
-/// Turns writes into SQL, on the writer's thread and inside its transaction.
+/// Turns writes into SQL, on the writer's thread and inside its transaction: begin(), the writes,
+/// finish(), and committed() when it is. What many rows change is written once, by finish().
 class RowWriter {
  public:
   explicit RowWriter(Database& database) : database_(database) {}
 
+  void begin();
   Status write(const Write& write);
+  Status finish();
+  void committed() { is_open_ = false; }
 
  private:
   // An entity is a document, unless it has a table of its own.
@@ -68,7 +72,16 @@ class RowWriter {
     bool is_archived = false;
     std::string tags{};
   };
-  Status remember_sequence(std::string_view key, std::int64_t sequence);
+  /// The highest number given out, kept apart from what bears it: it is not given out again when
+  /// that is deleted.
+  struct Highest {
+    const char* key;                     ///< In the table `meta`.
+    std::optional<std::int64_t> seen{};  ///< With the rows of this transaction; none: not read yet.
+    std::int64_t written = 0;
+  };
+  Result<bool> is_higher(Highest& highest, std::int64_t number);
+  Status write_highest(Highest& highest);
+  Status write_audit_head();
   Result<std::optional<IndexedJob>> indexed(std::int64_t sequence);
   Status insert_job(const model::Job& job, const std::string& tags, const std::string& doc);
   Status add_tags(const model::Job& job, const model::TagMap& tags);
@@ -80,6 +93,10 @@ class RowWriter {
 
   Database& database_;
   TrackingRows tracking_{database_};
+  bool is_open_ = false;                   ///< A transaction was begun and did not commit so far.
+  std::optional<AuditHead> audit_head_{};  ///< With the lines of this transaction, if it has any.
+  Highest job_sequence_{.key = "last_sequence"};
+  Highest node_sequence_{.key = "last_node_sequence"};
 };
 
 }  // namespace berth::store

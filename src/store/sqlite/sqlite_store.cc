@@ -32,8 +32,8 @@ constexpr Duration kPatience = std::chrono::seconds(5);  // With a reader of ano
 /// another, as "PRAGMA wal_autocheckpoint" does.
 Result<Database> open_writer(const std::string& path) {
   TRY(make_file(path));
-  Database database = TRY(Database::open(path, Database::Mode::ReadWrite));
-  TRY(database.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"));
+  Database database = TRY(Database::open(path, Database::Mode::Committing));
+  TRY(database.execute("PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL;"));
   TRY(migrate(database));
   // A log begins anew with every server: what a crash left at its end cannot add up (log_check.h).
   // On a full disk its file stays: the room that it has is all that there may be.

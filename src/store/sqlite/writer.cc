@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "store/database/foreign_reader.h"
 #include "store/sqlite/objects_of.h"
+#include "store/sqlite/superseded.h"
 
 namespace berth::store {
 namespace {
@@ -180,6 +181,7 @@ Status Writer::try_commit(const Group& group, bool gives_up_pages) {
     if (database_.in_transaction()) (void)database_.run("ROLLBACK");
     return written;
   }
+  rows_.committed();
   ++transactions_;
   return Done{};
 }
@@ -231,10 +233,16 @@ Status Writer::sync_objects(const Group& group) const {
 }
 
 Status Writer::write_rows(const Group& group) {
+  std::vector<const Write*> changes;
   for (const Item& item : group) {
-    for (const Write& write : item.batch) TRY(rows_.write(write));
+    for (const Write& write : item.batch) changes.push_back(&write);
   }
-  return Done{};
+  const std::vector<bool> is_worth_it = worth_writing(changes);
+  rows_.begin();
+  for (std::size_t place = 0; place < changes.size(); ++place) {
+    if (is_worth_it[place]) TRY(rows_.write(*changes[place]));
+  }
+  return rows_.finish();
 }
 
 }  // namespace berth::store

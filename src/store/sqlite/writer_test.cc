@@ -116,6 +116,31 @@ TEST_F(CommitTest, ABatchIsAllOrNothing) {
   EXPECT_EQ(store->last_sequence().value(), 1);
 }
 
+/// What the writer keeps in mind from one transaction to the next is what the database has.
+TEST_F(CommitTest, WhatWasRolledBackIsForgotten) {
+  commit({Put<model::Job>{job(1, "taken")}});
+  const model::Node far{.id = {"far"}, .sequence = 9};
+  EXPECT_FALSE(try_commit({Put<model::Node>{far}, Put<model::Job>{job(9, "first")}, AddAudit{},
+                           Put<model::Job>{job(10, "taken")}}));
+  store->resume();
+
+  commit({Put<model::Node>{model::Node{.id = {"near"}, .sequence = 2}},
+          Put<model::Job>{job(2, "first")}, AddAudit{}});
+  EXPECT_EQ(store->last_sequence().value(), 2);
+  EXPECT_EQ(store->last_node_sequence().value(), 2);
+  EXPECT_EQ(store->audit_head()->number, 1);
+  EXPECT_EQ(store->job({{"w"}, "first"}).value()->sequence, 2);
+}
+
+TEST_F(CommitTest, JobsCommitInAnyOrderOfTheirSequences) {
+  commit({Put<model::Job>{job(5, "e")}, Put<model::Job>{job(3, "c")}});
+  commit({Put<model::Job>{job(4, "d")}, Put<model::Job>{job(3, "c", model::JobStatus::Completed)}});
+  reopen();
+  EXPECT_EQ(store->last_sequence().value(), 5);
+  EXPECT_EQ(store->load()->jobs.size(), 2u);
+  EXPECT_TRUE(store->job({{"w"}, "c"}).value());
+}
+
 TEST_F(CommitTest, StoppingTheStoreFinishesWhatWaits) {
   for (int sequence = 1; sequence <= 100; ++sequence) {
     store->commit({Put<model::Job>{job(sequence, "j" + std::to_string(sequence))}}, {});
