@@ -83,7 +83,9 @@ Result<ComputesDesk::PutCompute> ComputesDesk::put(Compute draft) {
   compute.modified_at = parts_.clock.now().wall;
   if (is_new) {
     compute.created_at = compute.modified_at;
-    cluster_in(&compute)->allocation_changed_at = compute.modified_at;
+    if (model::Cluster* cluster = cluster_in(&compute)) {
+      cluster->allocation_changed_at = compute.modified_at;
+    }
   }
   const ComputeKey key = compute.key;
   parts_.ledger.apply(core::ComputeMade{std::move(compute)});
