@@ -55,6 +55,13 @@ Touched on(State& state, const TokenRevoked& event);
 Touched on(State& state, const RoleAssigned& event);
 Touched on(State& state, const RoleRemoved& event);
 
+Touched on(State& state, const DeploymentBegun& event);
+Touched on(State& state, const DeploymentPlanned& event);
+Touched on(State& state, const DeploymentResumed& event);
+Touched on(State& state, const ResourceSettled& event);
+Touched on(State& state, const DeploymentEnded& event);
+Touched on(State& state, const DeploymentDeleted& event);
+
 template <typename T>
 Touched touching(const EntityKey<T>& key) {
   Touched touched;
@@ -67,6 +74,9 @@ void forget_access(State& state, const model::WorkspaceId& workspace, Touched& t
 
 model::Job* find(State& state, const model::JobKey& key);
 model::Node* find(State& state, const model::NodeId& id);
+
+/// Takes the deployment out of the State, with the lines of its resources.
+void forget(State& state, const model::DeploymentKey& key);
 
 /// How far an attempt has come; what is no part of that way has no place on it: 0.
 int progress(model::JobStatus status);

@@ -72,7 +72,7 @@ class RandomClusters : public ClusterTest {
 
   void touch(const Event& event) {
     const Touched touched = apply_event(state, event);
-    if (pick(2) == 0) forget_ended(state, touched.of<model::Job>());
+    if (pick(2) == 0) forget_ended(state, touched);
   }
 
   void check_limits() {

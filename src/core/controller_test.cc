@@ -177,7 +177,7 @@ TEST_F(ArrayTest, TheCountIsWrittenWithTheEndOfTheChild) {
 TEST_F(ArrayTest, ItsChildrenMayBeForgotten) {
   submit(1, 2, 1);
   end("p_1");
-  forget_ended(state, {key("p_1")});
+  forget_ended(state, sample::jobs({"p_1"}));
   check_invariants(state);
   end("p_2");
   EXPECT_EQ(parent().status, JobStatus::Completed);

@@ -14,6 +14,7 @@
 #include "model/job.h"
 #include "model/node.h"
 #include "model/site.h"
+#include "model/template_deployment.h"
 #include "model/workspace.h"
 
 namespace berth::core {
@@ -32,8 +33,8 @@ struct KeyedBy {
 };
 
 /// Describes a durable thing: its Key, key(value), map(state), and kKind, which is written in the
-/// rows and never changes. The key is text, an Id, or a struct of `workspace` and `name`; the last
-/// is owned by that workspace and goes with it.
+/// rows and never changes. The key of a document is text, an Id, or a struct of `workspace` and
+/// `name`; the last is owned by that workspace and goes with it.
 template <typename T>
 struct Entity;
 
@@ -89,9 +90,33 @@ struct Entity<model::RoleAssignment>
   static auto& map(auto& state) { return state.access.assignments; }
 };
 
+/// The State has those that are not over, and those whose end is on its way to the disk.
+template <>
+struct Entity<model::TemplateDeployment> {
+  using Key = model::DeploymentKey;
+  static Key key(const model::TemplateDeployment& value) { return model::key_of(value); }
+  static constexpr std::string_view kKind = "template_deployment";
+  static constexpr bool kIsDocument = false;
+  static auto& map(auto& state) { return state.deployments; }
+};
+
+/// Those of the deployments in the State: one line of each resource that has been settled. They go
+/// with their deployment.
+template <>
+struct Entity<model::DeploymentOperation> {
+  using Key = model::OperationKey;
+  static Key key(const model::DeploymentOperation& value) {
+    return {value.deployment, value.number};
+  }
+  static constexpr std::string_view kKind = "deployment_operation";
+  static constexpr bool kIsDocument = false;
+  static auto& map(auto& state) { return state.operations; }
+};
+
 /// In the order in which the rows of a batch are written.
 using Entities = TypeList<model::Workspace, model::Site, model::Compute, model::Job, model::Node,
-                          model::User, model::Token, model::RoleAssignment>;
+                          model::User, model::Token, model::RoleAssignment,
+                          model::TemplateDeployment, model::DeploymentOperation>;
 
 template <typename T>
 using EntityKey = typename Entity<T>::Key;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "core/deployment_controller.h"
 #include "core/index.h"
 #include "core/state.h"
 #include "model/compute_kind.h"
@@ -116,10 +117,61 @@ void check_site(const State& state, const std::string& name, const SiteUse& use)
   CHECK(devices == use.gpus.size(), "no device belongs to two nodes");
 }
 
+/// A line says what became of a step, and a step waits for those that it names.
+void check_line(const model::TemplateDeployment& deployment,
+                const std::vector<const model::DeploymentOperation*>& lines, std::size_t index) {
+  const model::DeploymentOperation& line = *lines[index];
+  CHECK(line.number == static_cast<int>(index) + 1,
+        "lines are settled in order, and none is left out");
+  CHECK(is_over(line.state), "a line that is settled says how");
+  CHECK(!deployment.steps || index < deployment.steps->size(), "a line is of a step");
+  if (!deployment.steps) return;
+  const model::DeploymentStep& step = (*deployment.steps)[index];
+  CHECK(line.resource == step.resource, "a line is of its own step");
+  bool all_there = true;
+  for (const int earlier : step.after) {
+    CHECK(earlier >= 1 && earlier < line.number, "a step waits for earlier ones only");
+    const auto state = lines[static_cast<std::size_t>(earlier) - 1]->state;
+    all_there = all_there && state == model::DeploymentState::Succeeded;
+  }
+  CHECK(all_there == (line.state != model::DeploymentState::Canceled),
+        "a resource is tried exactly when all that it depends on is there");
+}
+
+void check_deployment(const State& state, const model::TemplateDeployment& deployment) {
+  using model::DeploymentState;
+  const auto lines = lines_of(state, deployment);
+  for (std::size_t index = 0; index < lines.size(); ++index) check_line(deployment, lines, index);
+  const bool is_live = !is_over(deployment.state);
+  CHECK(!is_live || (deployment.state == DeploymentState::Accepted) == lines.empty(),
+        "a deployment runs from its first line on");
+  CHECK(is_live || deployment.sealed.empty(), "nothing is kept sealed for what is over");
+  CHECK(!is_live || (deployment.outputs.empty() && deployment.error_code.empty()),
+        "only what is over has a result");
+  const bool has_failed = std::ranges::any_of(
+      lines, [](const auto* line) { return line->state != DeploymentState::Succeeded; });
+  const bool is_whole = deployment.steps && lines.size() == deployment.steps->size();
+  CHECK(deployment.state != DeploymentState::Succeeded || (is_whole && !has_failed),
+        "a deployment has succeeded when all its resources have");
+}
+
+void check_deployments(const State& state) {
+  std::set<std::string> ids;
+  for (const auto& [key, deployment] : state.deployments) {
+    CHECK(key == key_of(deployment), "a deployment lies under its own name");
+    CHECK(ids.insert(deployment.id).second, "no two deployments have one id");
+    check_deployment(state, deployment);
+  }
+  for (const auto& [key, line] : state.operations) {
+    CHECK(ids.contains(key.deployment), "a line goes with its deployment");
+  }
+}
+
 }  // namespace
 
 void check_invariants(const State& state) {
   check_access(state);
+  check_deployments(state);
   std::set<std::int64_t> sequences;
   for (const auto& [key, job] : state.jobs) {
     CHECK(key == job.key, "a job lies under its own key");

@@ -2,6 +2,7 @@
 // States for tests, built by the events that would have led to them.
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <utility>
 
@@ -14,6 +15,12 @@ inline const model::WorkspaceId kWorkspace{"w"};
 inline model::JobKey key(const std::string& name) { return {kWorkspace, name}; }
 
 inline WallTime at(int second) { return WallTime(std::chrono::seconds(second)); }
+
+inline EntityKeys jobs(std::initializer_list<const char*> names) {
+  EntityKeys keys;
+  for (const char* name : names) keys.of<model::Job>().insert(key(name));
+  return keys;
+}
 
 /// Submits a job as the next in the sequence.
 inline void submit(State& state, const std::string& name, model::JobSpec spec = {}) {

@@ -185,7 +185,7 @@ TEST(RandomHistories, KeepEveryInvariantAndNeverOverfillANode) {
       carry_out(state);
       check_invariants(state);
       ASSERT_LE(jobs_on(state, {"local"}).size(), 2u);
-      if (step % 3 == 0) forget_ended(state, touched.of<model::Job>());
+      if (step % 3 == 0) forget_ended(state, touched);
     }
   }
 }

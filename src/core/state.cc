@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What events do to workspaces and jobs; state_engines.cc has attempts that engines run,
-// state_nodes.cc nodes, computes and sites.
+// state_nodes.cc nodes, computes and sites, state_deployments.cc deployments of templates.
 #include "core/state.h"
 
 #include <fmt/format.h>
@@ -416,10 +416,14 @@ Touched apply_event(State& state, const Event& event) {
   return std::visit([&](const auto& fact) { return on(state, fact); }, event);
 }
 
-void forget_ended(State& state, const std::set<model::JobKey>& jobs) {
-  for (const model::JobKey& key : jobs) {
+void forget_ended(State& state, const EntityKeys& ended) {
+  for (const model::JobKey& key : ended.of<model::Job>()) {
     const model::Job* job = find(state, key);
     if (job != nullptr && is_terminal(job->status)) state.jobs.erase(key);
+  }
+  for (const model::DeploymentKey& key : ended.of<model::TemplateDeployment>()) {
+    const auto found = state.deployments.find(key);
+    if (found != state.deployments.end() && is_over(found->second.state)) forget(state, key);
   }
 }
 

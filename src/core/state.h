@@ -67,7 +67,8 @@ struct SiteUse {
 };
 
 /// Everything that can still change. Plain data, owned by one thread; ordered maps, so that every
-/// decision is reproducible. A finished job leaves it and lives on only in the store.
+/// decision is reproducible. A job or a deployment that is over leaves it and lives on only in the
+/// store.
 struct State {
   Settings settings{};
   std::map<model::WorkspaceId, model::Workspace> workspaces{};
@@ -76,6 +77,8 @@ struct State {
   std::map<model::JobKey, model::Job> jobs{};
   std::map<model::NodeId, model::Node> nodes{};
   Access access{};
+  std::map<model::DeploymentKey, model::TemplateDeployment> deployments{};
+  std::map<model::OperationKey, model::DeploymentOperation> operations{};  ///< Of those.
 
   // Derived, so that a decision never looks at all jobs or nodes. apply_event() keeps them; whoever
   // fills the maps above by other means calls rebuild_indexes().
@@ -315,6 +318,41 @@ struct NodeGone {
   model::NodeId node{};
   WallTime at{};
 };
+/// Takes the place of one of that name that is over.
+struct DeploymentBegun {
+  model::TemplateDeployment deployment{};
+};
+/// Of one that an earlier Berth began, whose row does not say its steps.
+struct DeploymentPlanned {
+  model::DeploymentKey deployment{};
+  std::string id{};
+  std::vector<model::DeploymentStep> steps{};
+};
+/// A server that has just started goes on with it.
+struct DeploymentResumed {
+  model::DeploymentKey deployment{};
+  std::string id{};
+};
+/// What became of its next resource.
+struct ResourceSettled {
+  model::DeploymentKey deployment{};
+  model::DeploymentOperation line{};
+};
+/// Succeeded, Failed or Canceled.
+struct DeploymentEnded {
+  model::DeploymentKey deployment{};
+  std::string id{};
+  model::DeploymentState state = model::DeploymentState::Failed;
+  boost::json::object outputs{};
+  std::string error_code{};
+  std::string error{};
+  WallTime at{};
+};
+/// Of one that is over.
+struct DeploymentDeleted {
+  model::DeploymentKey deployment{};
+  std::string id{};
+};
 
 using Event =
     std::variant<WorkspaceMade, WorkspaceDeleted, SiteMade, SiteRemoved, ComputeMade,
@@ -325,7 +363,8 @@ using Event =
                  NodeRequested, NodeStarted, NodeStartFailed, NodeJoined, NodeWorksAhead,
                  NodeDetached, NodeLeaseExtended, NodeToldToLeave, NodeRecalled, NodeDismissed,
                  NodePreempted, NodeGone, UserMade, UserDeleted, TokenMade, TokenRevoked,
-                 RoleAssigned, RoleRemoved>;
+                 RoleAssigned, RoleRemoved, DeploymentBegun, DeploymentPlanned, DeploymentResumed,
+                 ResourceSettled, DeploymentEnded, DeploymentDeleted>;
 
 /// What an event touched, and so what must be written: touched.of<model::Job>() has keys of jobs.
 struct Touched : EntityKeys {
@@ -334,11 +373,13 @@ struct Touched : EntityKeys {
 
 /// Folds one event into the state. Cannot fail, does no I/O, makes no choices. A report about
 /// something unknown, already settled or from an earlier attempt touches nothing: networks repeat
-/// and delay. A job that ends stays in the state, terminal, until forget_ended() after the commit.
+/// and delay. A job or a deployment that ends stays in the state until forget_ended() after the
+/// commit.
 Touched apply_event(State& state, const Event& event);
 
-/// Drops jobs that are over, once the commit that holds their end is on disk.
-void forget_ended(State& state, const std::set<model::JobKey>& jobs);
+/// Drops those of them that are jobs or deployments and are over, once the commit that holds their
+/// end is on disk.
+void forget_ended(State& state, const EntityKeys& ended);
 
 /// Aborts unless the state is consistent: jobs, nodes and indexes agree. Tests call it after every
 /// event.

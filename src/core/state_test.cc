@@ -225,7 +225,7 @@ TEST_F(StateTest, NewsOfUnknownThingsTouchesNothing) {
 TEST_F(StateTest, OnlyJobsThatAreOverAreForgotten) {
   sample::submit(state, "k");
   end({});
-  forget_ended(state, {key("j"), key("k"), key("unknown")});
+  forget_ended(state, sample::jobs({"j", "k", "unknown"}));
   EXPECT_FALSE(state.jobs.contains(key("j")));
   EXPECT_TRUE(state.jobs.contains(key("k")));
 }
@@ -233,7 +233,7 @@ TEST_F(StateTest, OnlyJobsThatAreOverAreForgotten) {
 TEST_F(StateTest, AJobThatIsOverComesBackForAChangeOfItsLabels) {
   end({});
   const model::Job over = job();
-  forget_ended(state, {key("j")});
+  forget_ended(state, sample::jobs({"j"}));
 
   EXPECT_TRUE(apply_event(state, JobBroughtBack{over}).of<model::Job>().empty());
   apply_event(state, JobRelabelled{.job = key("j"), .display_name = "new", .at = at(9)});

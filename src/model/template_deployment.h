@@ -5,10 +5,15 @@
 
 #include <boost/describe.hpp>
 #include <boost/json.hpp>
+#include <compare>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "model/access.h"
 #include "model/workspace.h"
 
@@ -34,6 +39,17 @@ struct DeploymentMaker {
 };
 BOOST_DESCRIBE_STRUCT(DeploymentMaker, (), (name, is_owner, user, token, issued_at, only_in))
 
+/// What of the plan decides how a deployment goes on. The rest of the plan follows from the
+/// template.
+struct DeploymentStep {
+  std::string resource{};  ///< Its ARM id.
+  std::string type{};
+  std::string name{};         ///< With those of its parents: "team/cpu".
+  bool is_satisfied = false;  ///< Berth has it in itself: nothing is made.
+  std::vector<int> after{};   ///< Numbers of the steps that must have succeeded first: all lower.
+};
+BOOST_DESCRIBE_STRUCT(DeploymentStep, (), (resource, type, name, is_satisfied, after))
+
 struct TemplateDeployment {
   std::string id{};  ///< Another one each time that it is deployed.
   std::string subscription{};
@@ -54,11 +70,32 @@ struct TemplateDeployment {
   // A step during which the server ends twice is not tried a third time.
   int resumed_at = 0;  ///< How many resources were done when a server last went on with it.
   int resumed = 0;     ///< How many servers went on there.
+  /// One for each resource, in order. Rows of Berths before decision 51 have none until the
+  /// template is planned again.
+  std::optional<std::vector<DeploymentStep>> steps{};
 };
 BOOST_DESCRIBE_STRUCT(TemplateDeployment, (),
                       (id, subscription, resource_group, name, tags, state, definition, parameters,
                        sealed, fingerprint, maker, outputs, error_code, error, created_at,
-                       modified_at, resumed_at, resumed))
+                       modified_at, resumed_at, resumed, steps))
+
+/// Of all deployments under one name only the latest is kept. Lower case.
+struct DeploymentKey {
+  std::string subscription{};
+  std::string resource_group{};
+  std::string name{};
+
+  friend auto operator<=>(const DeploymentKey&, const DeploymentKey&) = default;
+};
+
+/// Names match in any case.
+inline DeploymentKey deployment_key(std::string_view subscription, std::string_view resource_group,
+                                    std::string_view name) {
+  return {to_lower(subscription), to_lower(resource_group), to_lower(name)};
+}
+inline DeploymentKey key_of(const TemplateDeployment& deployment) {
+  return deployment_key(deployment.subscription, deployment.resource_group, deployment.name);
+}
 
 /// What became of one resource of it.
 struct DeploymentOperation {
@@ -78,6 +115,13 @@ struct DeploymentOperation {
 BOOST_DESCRIBE_STRUCT(DeploymentOperation, (),
                       (deployment, number, resource, type, name, state, is_satisfied, status,
                        error_code, error, started_at, ended_at))
+
+struct OperationKey {
+  std::string deployment{};  ///< TemplateDeployment::id.
+  int number = 0;
+
+  friend auto operator<=>(const OperationKey&, const OperationKey&) = default;
+};
 
 /// One that was made for its own sake; others are there as long as a workspace is in them.
 struct ResourceGroup {

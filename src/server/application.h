@@ -33,8 +33,8 @@ class Application final : public io::HttpHandler {
 
   io::Admission admit(const io::RequestHead& head) override;
 
-  /// Goes on with deployments that an earlier server has begun.
-  Status recover() { return template_deployments_.recover_after_start(); }
+  /// Goes on with deployments, those included that an earlier server has begun.
+  void resume() { template_deployments_.resume(); }
 
   /// The door for requests of our own.
   Inside inside();

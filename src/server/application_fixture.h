@@ -51,6 +51,51 @@ class ApplicationTest : public RouteTest {
     loop.run();
   }
 
+  /// The next server process, as far as deployments concern it: it has what is on disk and nothing
+  /// else. What templates name is made by the test.
+  class NextServer {
+   public:
+    using Make = std::function<Result<io::Reply>(const io::Request&)>;
+    NextServer(ApplicationTest& test, Make make)
+        : plane(*test.rows, test.effects, test.clock,
+                {.settings = {.local = model::local_compute(2), .sizes = model::built_in_sizes()}}),
+          services(services_of(test, plane)),
+          deployments({.services = services, .loop = test.loop, .inside = door_of(make)}) {
+      CHECK(plane.start(), "the next server starts");
+    }
+
+    ControlPlane plane;
+    Services services;
+    TemplateDeployments deployments;
+
+   private:
+    static Services services_of(ApplicationTest& test, ControlPlane& plane) {
+      return {plane.ledger,      plane.jobs, plane.computes, plane.access, plane.workspaces,
+              plane.deployments, *test.rows, test.objects,   test.logs,    test.signer,
+              test.clock,        test.facts, test.waiters};
+    }
+    static Inside door_of(const Make& make) {
+      return {
+          .perform = [make](const Principal&, const io::Request& request) { return make(request); },
+          .check = [](const Principal&, const io::RequestHead&) -> Status { return Done{}; }};
+    }
+  };
+
+  /// A deployment goes from step to step by what it posts to the loop.
+  void run_posted() {
+    loop.post([this] { loop.stop(); });
+    loop.run();
+  }
+  /// Runs the loop until it is so; false: it hangs.
+  bool run_until(const std::function<bool()>& condition) {
+    const auto hangs_at = SystemClock().now().mono + std::chrono::minutes(1);
+    while (!condition()) {
+      if (SystemClock().now().mono >= hangs_at) return false;
+      run_posted();
+    }
+    return true;
+  }
+
   model::UserId user(const std::string& name) {
     return plane.access.put_user(name, "", "owner")->id;
   }

@@ -82,6 +82,7 @@ TEST_F(DoorTest, AChangeAndItsLineAreOneBatch) {
                    counted.computes,
                    counted.access,
                    counted.workspaces,
+                   counted.deployments,
                    fake,
                    objects,
                    logs,

@@ -54,31 +54,22 @@ class InsideTest : public ApplicationTest {
     deployment.maker = {.name = "owner", .is_owner = true};
     deployment.resumed_at = resumed_at;
     deployment.resumed = resumed;
-    plane.ledger.write({store::PutDeployment{deployment}});
+    plane.ledger.write({store::Put{deployment}});
     settle();
     return deployment;
   }
 
-  /// As the next server would go on with it. `tried`: what was on disk when the step was.
-  void go_on(TemplateDeployments& deployments, const model::TemplateDeployment& deployment) {
-    ASSERT_TRUE(deployments.recover_after_start());
-    const auto hangs_at = SystemClock().now().mono + std::chrono::minutes(1);
-    while (!model::is_over(stored(deployment).state) && SystemClock().now().mono < hangs_at) {
-      loop.post([this] { loop.stop(); });
-      loop.run();
-      settle();
-    }
-  }
-  TemplateDeployments::Parts parts(const std::function<void()>& on_try) {
-    return {.services = services,
-            .loop = loop,
-            .inside = {.perform = [on_try](const Principal&, io::Request) -> Result<io::Reply> {
-                         on_try();
-                         return io::Reply{.status = 201};
-                       },
-                       .check = [](const Principal&, const io::RequestHead&) -> Status {
-                         return Done{};
-                       }}};
+  /// A server that goes on with it until it is over. `on_try`: at each resource that it makes.
+  void go_on(const model::TemplateDeployment& deployment, const std::function<void()>& on_try) {
+    NextServer server(*this, [on_try](const io::Request&) -> Result<io::Reply> {
+      on_try();
+      return io::Reply{.status = 201};
+    });
+    server.deployments.resume();
+    EXPECT_TRUE(run_until([&] {
+      server.plane.tick();
+      return model::is_over(stored(deployment).state) && server.plane.state().deployments.empty();
+    }));
   }
 };
 
@@ -118,9 +109,8 @@ TEST_F(InsideTest, WhatIsAnsweredLaterIsNoResource) {
 TEST_F(InsideTest, ADeploymentGoesOnOnceAfterTheServerEndedInItsStep) {
   const model::TemplateDeployment deployment = interrupted(0, 0);
   int counted = -1;
-  TemplateDeployments again(parts([&] { counted = stored(deployment).resumed; }));
 
-  go_on(again, deployment);
+  go_on(deployment, [&] { counted = stored(deployment).resumed; });
 
   EXPECT_EQ(counted, 1) << "on disk before the step was tried";
   EXPECT_EQ(stored(deployment).state, model::DeploymentState::Succeeded);
@@ -129,9 +119,8 @@ TEST_F(InsideTest, ADeploymentGoesOnOnceAfterTheServerEndedInItsStep) {
 TEST_F(InsideTest, ADeploymentIsNotTriedAThirdTimeWhenItsStepEndedTheServerTwice) {
   const model::TemplateDeployment deployment = interrupted(0, 1);
   int tries = 0;
-  TemplateDeployments again(parts([&] { ++tries; }));
 
-  go_on(again, deployment);
+  go_on(deployment, [&] { ++tries; });
 
   EXPECT_EQ(tries, 0);
   const model::TemplateDeployment seen = stored(deployment);
@@ -142,9 +131,8 @@ TEST_F(InsideTest, ADeploymentIsNotTriedAThirdTimeWhenItsStepEndedTheServerTwice
 TEST_F(InsideTest, AStepThatAnEarlierServerFinishedDoesNotCountAgainstTheNext) {
   const model::TemplateDeployment deployment = interrupted(1, 1);
   int tries = 0;
-  TemplateDeployments again(parts([&] { ++tries; }));
 
-  go_on(again, deployment);
+  go_on(deployment, [&] { ++tries; });
 
   EXPECT_EQ(tries, 1);
   EXPECT_EQ(stored(deployment).state, model::DeploymentState::Succeeded);
@@ -152,9 +140,8 @@ TEST_F(InsideTest, AStepThatAnEarlierServerFinishedDoesNotCountAgainstTheNext) {
 
 TEST_F(InsideTest, AFaultOfOursFailsTheDeploymentAndNothingElse) {
   const model::TemplateDeployment deployment = interrupted(0, 0);
-  TemplateDeployments again(parts([&] { (void)std::string().at(1); }));
 
-  go_on(again, deployment);
+  go_on(deployment, [&] { (void)std::string().at(1); });
 
   EXPECT_EQ(stored(deployment).state, model::DeploymentState::Failed);
   EXPECT_EQ(ask("GET", "W/jobs", kOwnerToken).status, 200);

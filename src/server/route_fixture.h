@@ -63,6 +63,7 @@ class RouteTest : public testing::Test {
 
   RouteTest() {
     CHECK(plane.start(), "the control plane starts");
+    application.resume();
     settle();
     workspace = plane.state().workspaces.begin()->first;
   }
@@ -166,9 +167,19 @@ class RouteTest : public testing::Test {
   Signer signer{"key"};
   ServerFacts facts{.home = home.path(), .port = 8470};
   LogWaiters waiters;
-  Services services{plane.ledger,     plane.jobs, plane.computes, plane.access,
-                    plane.workspaces, *rows,      objects,        logs,
-                    signer,           clock,      facts,          waiters};
+  Services services{plane.ledger,
+                    plane.jobs,
+                    plane.computes,
+                    plane.access,
+                    plane.workspaces,
+                    plane.deployments,
+                    *rows,
+                    objects,
+                    logs,
+                    signer,
+                    clock,
+                    facts,
+                    waiters};
   Providers providers{[](const model::Site&) -> Result<std::unique_ptr<target::NodeProvider>> {
                         return fail(Code::NotSupported, "no nodes here");
                       },

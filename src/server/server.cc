@@ -233,7 +233,7 @@ Status Server::start() {
   TRY(note_last_start(options_));
   TRY(plane_->start());
   TRY(recover_logs());
-  TRY(application_->recover());
+  application_->resume();
   TRY(announce(options_.home, http_->port(), clock_));
   loop_.on_signal({SIGTERM, SIGINT}, [this](int) { stop(); });
   nodes_->reconcile();
@@ -323,6 +323,7 @@ Status Server::listen() {
                                                   .computes = plane_->computes,
                                                   .access = plane_->access,
                                                   .workspaces = plane_->workspaces,
+                                                  .deployments = plane_->deployments,
                                                   .store = *store_,
                                                   .objects = *objects_,
                                                   .logs = *logs_,

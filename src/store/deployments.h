@@ -11,17 +11,6 @@
 
 namespace berth::store {
 
-/// Makes it, or replaces what is there under the same name; the operations of another id go.
-struct PutDeployment {
-  model::TemplateDeployment deployment;
-};
-/// With its operations.
-struct DeleteDeployment {
-  std::string deployment{};  ///< Its id.
-};
-struct PutDeploymentOperation {
-  model::DeploymentOperation operation;
-};
 struct PutResourceGroup {
   model::ResourceGroup group;
 };
@@ -44,8 +33,6 @@ class DeploymentReader {
                                                                 const std::string& resource_group,
                                                                 const std::string& name) = 0;
   virtual Result<Page<model::TemplateDeployment>> list(const DeploymentQuery& query) = 0;
-  /// Those that are not over, oldest first.
-  virtual Result<std::vector<model::TemplateDeployment>> unfinished() = 0;
   /// By number.
   virtual Result<std::vector<model::DeploymentOperation>> operations(
       const std::string& deployment) = 0;

@@ -4,7 +4,6 @@
 
 #include <map>
 
-#include "store/deployments.h"
 #include "store/secrets.h"
 #include "store/storage.h"
 #include "store/tracking.h"
@@ -54,27 +53,6 @@ class NoTracking final : public Tracking {
   Result<Page<model::LoggedModel>> logged_models(const Search&,
                                                  const std::vector<DatasetFilter>&) override {
     return Page<model::LoggedModel>{};
-  }
-};
-
-/// Of a store that nobody deploys anything to.
-class NoDeployments final : public DeploymentReader {
- public:
-  Result<std::optional<model::TemplateDeployment>> find(const std::string&, const std::string&,
-                                                        const std::string&) override {
-    return std::optional<model::TemplateDeployment>();
-  }
-  Result<Page<model::TemplateDeployment>> list(const DeploymentQuery&) override {
-    return Page<model::TemplateDeployment>{};
-  }
-  Result<std::vector<model::TemplateDeployment>> unfinished() override {
-    return std::vector<model::TemplateDeployment>{};
-  }
-  Result<std::vector<model::DeploymentOperation>> operations(const std::string&) override {
-    return std::vector<model::DeploymentOperation>{};
-  }
-  Result<std::vector<model::ResourceGroup>> groups() override {
-    return std::vector<model::ResourceGroup>{};
   }
 };
 

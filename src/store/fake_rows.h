@@ -18,7 +18,7 @@
 namespace berth::store {
 
 /// Does what RowWriter does, for all that tests of the server ask for. Not kept: what is logged,
-/// deployments, and which files belong to a job (Erase<model::Job> leaves them).
+/// resource groups, and which files belong to a job (Erase<model::Job> leaves them).
 class FakeRows {
  public:
   using AssetKey = std::tuple<model::WorkspaceId, model::AssetKind, std::string, std::string>;
@@ -88,6 +88,31 @@ class FakeRows {
     }
     return found;
   }
+  /// Newest first.
+  std::vector<model::TemplateDeployment> deployments(const DeploymentQuery& query) const {
+    const model::DeploymentKey group =
+        model::deployment_key(query.subscription, query.resource_group, "");
+    std::map<std::int64_t, const model::TemplateDeployment*> by_age;
+    for (const auto& [key, deployment] : entities_.deployments) {
+      const bool is_in_it =
+          key.subscription == group.subscription && key.resource_group == group.resource_group;
+      if (is_in_it) by_age.emplace(-deployment_numbers_.at(key), &deployment);
+    }
+    std::vector<model::TemplateDeployment> found;
+    std::size_t skipped = 0;
+    for (const auto& [age, deployment] : by_age) {
+      if (skipped++ < query.skip || found.size() >= query.limit) continue;
+      found.push_back(*deployment);
+    }
+    return found;
+  }
+  std::vector<model::DeploymentOperation> operations(const std::string& deployment) const {
+    std::vector<model::DeploymentOperation> found;
+    for (const auto& [key, operation] : entities_.operations) {
+      if (key.deployment == deployment) found.push_back(operation);
+    }
+    return found;
+  }
   std::vector<model::Usage> usage(const UsageQuery& query) const {
     std::vector<model::Usage> found;
     for (const model::Usage& each : usage_) {
@@ -126,10 +151,18 @@ class FakeRows {
   using NumberedMap = std::map<AssetKey, Numbered<T>>;
 
   template <typename T>
-  static bool is_live(const T&) {
+  bool is_live(const T&) const {
     return true;
   }
-  static bool is_live(const model::Job& job) { return !model::is_terminal(job.status); }
+  bool is_live(const model::Job& job) const { return !model::is_terminal(job.status); }
+  bool is_live(const model::TemplateDeployment& deployment) const {
+    return !model::is_over(deployment.state);
+  }
+  bool is_live(const model::DeploymentOperation& operation) const {
+    return std::ranges::any_of(entities_.deployments, [&](const auto& row) {
+      return row.second.id == operation.deployment && is_live(row.second);
+    });
+  }
 
   template <typename Map, typename Key>
   static std::optional<typename Map::mapped_type> find_in(const Map& map, const Key& key) {
@@ -212,6 +245,24 @@ class FakeRows {
   void put(const Erase<T>& write) {
     core::Entity<T>::map(entities_).erase(write.key);
     follow(write);
+  }
+  void put(const Put<model::TemplateDeployment>& write) {
+    const model::DeploymentKey key = model::key_of(write.value);
+    const auto before = entities_.deployments.find(key);
+    const bool is_other =
+        before != entities_.deployments.end() && before->second.id != write.value.id;
+    if (is_other) put(Erase<model::TemplateDeployment>{key});
+    if (entities_.deployments.insert_or_assign(key, write.value).second) {
+      deployment_numbers_[key] = ++last_number_;
+    }
+  }
+  void put(const Erase<model::TemplateDeployment>& write) {
+    const auto before = entities_.deployments.find(write.key);
+    if (before == entities_.deployments.end()) return;
+    std::erase_if(entities_.operations,
+                  [&](const auto& row) { return row.first.deployment == before->second.id; });
+    entities_.deployments.erase(before);
+    deployment_numbers_.erase(write.key);
   }
   template <typename Other>
   void follow(const Other&) {}
@@ -301,9 +352,6 @@ class FakeRows {
   void put(const DropUpload&) {}
   void put(const DropStaleBlocks&) {}
   void put(const Track&) {}
-  void put(const PutDeployment&) {}
-  void put(const DeleteDeployment&) {}
-  void put(const PutDeploymentOperation&) {}
   void put(const PutResourceGroup&) {}
   void put(const DeleteResourceGroup&) {}
 
@@ -311,6 +359,7 @@ class FakeRows {
   std::int64_t last_sequence_ = 0;
   std::int64_t last_node_sequence_ = 0;
   std::int64_t last_number_ = 0;
+  std::map<model::DeploymentKey, std::int64_t> deployment_numbers_;
   NumberedMap<model::Asset> assets_;
   NumberedMap<model::AssetContainer> containers_;
   std::map<BlobKey, Blob> blobs_;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "store/fake_deployments.h"
 #include "store/fake_rows.h"
 #include "store/overlay.h"
 #include "store/store.h"
@@ -111,7 +112,7 @@ class FakeStore final : public Store {
                                                      const std::string&) override {
     return std::vector<model::Asset>{};
   }
-  DeploymentReader& deployments() override { return no_deployments_; }
+  DeploymentReader& deployments() override { return deployments_.over(rows_); }
   SecretReader& secrets() override { return rows_.secrets(); }
 
   Result<std::optional<Blob>> blob(const BlobKey& key) override {
@@ -157,7 +158,7 @@ class FakeStore final : public Store {
   Overlay overlay_;
   std::deque<Pending> pending_;
   std::optional<Error> failure_;  ///< Set until resumed.
-  NoDeployments no_deployments_;
+  FakeDeployments deployments_;
   NoTracking no_tracking_;
   NoStorage no_storage_;
 };

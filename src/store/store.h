@@ -39,6 +39,7 @@ Put(T) -> Put<T>;
 /// It is gone, and what it owns with it:
 /// - a workspace with everything in it,
 /// - a user with their secrets,
+/// - a deployment with its operations, also when another one takes its name,
 /// - a job with its run, its logged models, and the files in its own places that no registered
 ///   asset names.
 template <typename T>
@@ -127,11 +128,11 @@ template <typename... T, typename... Others>
 struct WriteOf<core::TypeList<T...>, Others...> {
   using Type = std::variant<Put<T>..., Erase<T>..., Others...>;
 };
-using Write = WriteOf<core::Entities, DropJobFiles, DropMetrics, DropCode, DropUpload,
-                      DropStaleBlocks, AddUsage, PutAsset, DeleteAsset, PutContainer,
-                      DeleteContainer, RenameContainer, PutBlob, DeleteBlob, PutBlock, DropBlocks,
-                      AddAudit, PutDeployment, DeleteDeployment, PutDeploymentOperation,
-                      PutResourceGroup, DeleteResourceGroup, PutSecret, DeleteSecret, Track>::Type;
+using Write =
+    WriteOf<core::Entities, DropJobFiles, DropMetrics, DropCode, DropUpload, DropStaleBlocks,
+            AddUsage, PutAsset, DeleteAsset, PutContainer, DeleteContainer, RenameContainer,
+            PutBlob, DeleteBlob, PutBlock, DropBlocks, AddAudit, PutResourceGroup,
+            DeleteResourceGroup, PutSecret, DeleteSecret, Track>::Type;
 using Batch = std::vector<Write>;
 
 struct JobQuery {
@@ -214,9 +215,9 @@ class Store {
   /// is kept back for it; all else is to be turned away, or is refused. From any thread.
   virtual bool is_full() const { return false; }
 
-  /// What can still change: workspaces, sites, computes, jobs that are not over, nodes; and who may
-  /// do what. Without the indexes: whoever takes it over makes them, once it has put right what is
-  /// not as it was.
+  /// What can still change: workspaces, sites, computes, nodes; jobs and deployments that are not
+  /// over; and who may do what. Without the indexes: whoever takes it over makes them, once it has
+  /// put right what is not as it was.
   virtual Result<core::State> load() = 0;
   /// The highest job sequence ever given out, and the highest of a node.
   virtual Result<std::int64_t> last_sequence() = 0;

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/record.h"
+#include "core/entity.h"
 #include "model/job.h"
 
 namespace berth::contract {
@@ -53,13 +54,36 @@ void fill(T& value, int number) {
   }
 }
 
+/// The id of the deployment that sample operations are of; a test has to make it.
+inline constexpr const char* kDeployment = "going-on";
+
 template <typename T>
 T sample(int number) {
   T value{};
   fill(value, number);
   // What is over is not part of the State.
   if constexpr (std::is_same_v<T, model::Job>) value.status = model::JobStatus::Queued;
+  if constexpr (std::is_same_v<T, model::TemplateDeployment>) {
+    value.state = model::DeploymentState::Running;
+  }
+  // Nor is an operation of a deployment that is not.
+  if constexpr (std::is_same_v<T, model::DeploymentOperation>) value.deployment = kDeployment;
   return value;
+}
+
+/// Makes both the same thing, as far as the key goes.
+template <typename T>
+void give_key(T& to, const T& from) {
+  to.*core::Entity<T>::kKey = from.*core::Entity<T>::kKey;
+}
+inline void give_key(model::TemplateDeployment& to, const model::TemplateDeployment& from) {
+  to.subscription = from.subscription;
+  to.resource_group = from.resource_group;
+  to.name = from.name;
+}
+inline void give_key(model::DeploymentOperation& to, const model::DeploymentOperation& from) {
+  to.deployment = from.deployment;
+  to.number = from.number;
 }
 
 }  // namespace berth::contract

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <type_traits>
 
 #include "base/digest.h"
 #include "base/text.h"
@@ -54,4 +55,11 @@ class InMemory {
   store::FakeStore store_;
 };
 
+using StoreKinds = testing::Types<Sqlite, InMemory>;
+struct StoreKindNames {
+  template <typename Kind>
+  static std::string GetName(int) {
+    return std::is_same_v<Kind, Sqlite> ? "Sqlite" : "InMemory";
+  }
+};
 }  // namespace berth::contract

@@ -48,6 +48,7 @@ void Judge::accepted(Submission submission, const model::JobKey& job) {
 }
 
 void Judge::check_promises() {
+  blame_for(deployments_.check_promises());
   for (const auto& [submission, key] : promised_) {
     const auto found = jobs_.find(key);
     const bool is_there = found != jobs_.end() && submission_of(found->second) == submission;
@@ -68,6 +69,7 @@ std::vector<std::string> Judge::unfinished() const {
 // ------------------------------------------------------------------------------------
 
 void Judge::committed(const store::Batch& batch) {
+  blame_for(deployments_.committed(batch));
   for (const store::Write& write : batch) {
     if (const auto* job = std::get_if<store::Put<model::Job>>(&write)) put(job->value);
     if (const auto* job = std::get_if<store::Erase<model::Job>>(&write)) deleted(job->key);
@@ -236,7 +238,8 @@ void Judge::check_exit(const model::Job& job) {
 }
 
 std::shared_ptr<const Judge::Memory> Judge::remember() const {
-  return std::make_shared<const Memory>(Memory{jobs_, sequences_, attempts_, ends_, nodes_});
+  return std::make_shared<const Memory>(
+      Memory{jobs_, sequences_, attempts_, ends_, nodes_, deployments_.disk()});
 }
 
 void Judge::restored(const std::shared_ptr<const Memory>& memory) {
@@ -246,6 +249,7 @@ void Judge::restored(const std::shared_ptr<const Memory>& memory) {
   ends_ = memory->ends;
   attempts_ = attempts_at_restore_ = memory->attempts;
   nodes_ = memory->nodes;
+  deployments_.restored(memory->deployments);
   std::erase_if(promised_, [&](const auto& promise) {
     const auto found = jobs_.find(promise.second);
     return found == jobs_.end() || submission_of(found->second) != promise.first;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/job.h"
+#include "sim/deployment_judge.h"
 #include "sim/timeline.h"
 #include "store/store.h"
 #include "wire/node/message.h"
@@ -37,6 +38,14 @@ class Judge {
   void cancel_asked(const model::JobKey& job) { cancel_asked_.insert(job); }
   void delete_asked(const model::JobKey& job) { delete_asked_.insert(job); }
   bool is_delete_asked(const model::JobKey& job) const { return delete_asked_.contains(job); }
+
+  /// Of deployments of templates.
+  const DeploymentJudge& deployments() const { return deployments_; }
+  void deployment_accepted(const model::DeploymentKey& key, const std::string& id) {
+    blame_for(deployments_.accepted(key, id));
+  }
+  void deployment_cancel_asked(const std::string& id) { deployments_.cancel_asked(id); }
+  void deployment_delete_asked(const std::string& id) { deployments_.delete_asked(id); }
 
   // The disk.
   void committed(const store::Batch& batch);
@@ -75,6 +84,9 @@ class Judge {
     std::optional<model::Outcome> outcome{};
   };
 
+  void blame_for(const DeploymentJudge::Complaint& complaint) {
+    if (complaint) blame(*complaint);
+  }
   void put(const model::Job& job);
   void deleted(const model::JobKey& job);
   void forget(Submission submission);
@@ -87,6 +99,7 @@ class Judge {
 
   Journal& journal_;
   std::optional<std::string> verdict_{};
+  DeploymentJudge deployments_{};
   std::map<Submission, model::JobKey> promised_{};
   std::set<model::JobKey> cancel_asked_{};
   std::set<model::JobKey> delete_asked_{};
@@ -107,6 +120,7 @@ struct Judge::Memory {
   std::map<Submission, int> attempts{};
   std::map<Submission, model::JobStatus> ends{};
   std::set<model::NodeId> nodes{};
+  DeploymentJudge::Disk deployments{};
 };
 
 }  // namespace berth::sim

@@ -100,7 +100,9 @@ std::unique_ptr<SimStore> make_store(Bug bug, Stage& stage, Disk& disk) {
 std::shared_ptr<io::WebSocket> plant(Bug bug, server::ControlPlane& plane,
                                      const model::NodeId& node,
                                      std::shared_ptr<io::WebSocket> socket) {
-  if (bug == Bug::None || bug == Bug::ActsBeforeTheCommit) return socket;
+  const bool is_of_nodes =
+      bug == Bug::IgnoresLeases || bug == Bug::IgnoresLeaving || bug == Bug::TakesOldReports;
+  if (!is_of_nodes) return socket;
   return std::make_shared<PlantedSocket>(bug, plane, node, std::move(socket));
 }
 

@@ -18,6 +18,7 @@ enum class Bug {
   IgnoresLeaving,       ///< A node that says that it leaves is given work as before.
   TakesOldReports,      ///< An end is taken for the current attempt's, whatever its number.
   TakesSilenceForLoss,  ///< An engine that does not answer is taken for one that has nothing.
+  TellsBeforeItMakes,   ///< The line of a resource is written, and then the resource.
 };
 
 std::unique_ptr<SimStore> make_store(Bug bug, Stage& stage, Disk& disk);

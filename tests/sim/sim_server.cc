@@ -78,6 +78,8 @@ SimServer::SimServer(ServerParts parts)
       },
       .make_thread = [stage = &parts_.stage] { return std::make_unique<SimOffload>(*stage); }});
   CHECK(plane_->start(), "the disk can be read when a server starts");
+  deployer_ = std::make_unique<Deployer>(parts_.stage, *plane_, parts_.bug);
+  plane_->deployments.resume(*deployer_);
   parts_.network.listen([this](const model::NodeId& node, std::shared_ptr<io::WebSocket> socket) {
     hub_->accept(node, plant(parts_.bug, *plane_, node, std::move(socket)));
   });

@@ -12,6 +12,7 @@
 #include "server/keys/signer.h"
 #include "server/plane/control_plane.h"
 #include "sim/cloud.h"
+#include "sim/deployer.h"
 #include "sim/disk.h"
 #include "sim/engine_site.h"
 #include "sim/network.h"
@@ -68,6 +69,7 @@ class SimServer {
   std::unique_ptr<server::NodeHub> hub_;
   std::unique_ptr<server::ControlPlane> plane_;
   std::unique_ptr<server::EngineKeeper> engines_;
+  std::unique_ptr<Deployer> deployer_;
   bool is_stopping_ = false;
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);
 };

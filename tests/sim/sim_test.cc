@@ -67,6 +67,12 @@ TEST_F(SimTest, FindsAServerThatTakesASilentEngineForAnEmptyOne) {
   EXPECT_EQ(first_verdict(Bug::None, faults), "nothing");
 }
 
+TEST_F(SimTest, FindsAServerThatTellsOfAResourceBeforeItIsMade) {
+  const Faults faults{.server_crashes = true};
+  EXPECT_NE(first_verdict(Bug::TellsBeforeItMakes, faults), "nothing");
+  EXPECT_EQ(first_verdict(Bug::None, faults), "nothing");
+}
+
 /// F24. Calls that fail, that act and then fail, and that lie: not one machine is left over, and
 /// every job comes to its end.
 TEST_F(SimTest, TenThousandFaultedCallsToProvidersLeaveNoNodeBehind) {
@@ -132,6 +138,31 @@ TEST_F(SimTest, AGoodByeIsWaitedForThoughTheClockJumps) {
     world.find_peace();
     ASSERT_FALSE(world.stage().judge.verdict()) << *world.stage().judge.verdict() << "\n"
                                                 << world.journal();
+  }
+}
+
+/// The first of its servers dies before the first line, the others each behind another one.
+TEST_F(SimTest, ADeploymentGoesOnWhereItsServersWereKilled) {
+  constexpr int kResources = 6;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    World world(seed, outside);
+    world.pass(1s);
+    world.users().deploy(world.users().deployment("tpl", kResources));
+    const DeploymentJudge& judge = world.stage().judge.deployments();
+    ASSERT_TRUE(world.pass_until([&] { return !judge.on_disk().empty(); }, 10s));
+    for (std::size_t lines = 1; lines < kResources; ++lines) {
+      world.crash_server();
+      world.start_server();
+      const std::string id = judge.on_disk().begin()->second.id;
+      ASSERT_TRUE(world.pass_until([&] { return judge.lines_of(id) >= lines; }, 60s));
+    }
+    world.find_peace();
+    ASSERT_FALSE(world.stage().judge.verdict()) << *world.stage().judge.verdict() << "\n"
+                                                << world.journal();
+    const model::TemplateDeployment& over = judge.on_disk().begin()->second;
+    EXPECT_EQ(over.state, model::DeploymentState::Succeeded) << over.error << world.journal();
+    EXPECT_EQ(judge.lines_of(over.id), std::size_t{kResources});
+    for (const auto& step : *over.steps) EXPECT_TRUE(judge.has_compute(step.name)) << step.name;
   }
 }
 

@@ -215,9 +215,87 @@ void Users::preempt_something() {
   (void)plane()->computes.preempt_node(node);
 }
 
+// ---- Templates
+// -----------------------------------------------------------------------------------
+
+model::TemplateDeployment Users::deployment(const std::string& name, int resources) {
+  model::TemplateDeployment draft{.subscription = "S", .resource_group = "G", .name = name};
+  draft.sealed = "a secret";
+  std::vector<model::DeploymentStep>& steps = draft.steps.emplace();
+  for (int number = 1; number <= resources; ++number) {
+    const std::string compute = fmt::format("{}-r{}", name, number);
+    steps.push_back({.resource = "/" + compute, .type = kMadeType, .name = compute});
+  }
+  return draft;
+}
+
+/// Until there is an answer. One that had none may have been over long ago: then it is deployed
+/// once more.
+void Users::deploy(const model::TemplateDeployment& draft) {
+  server::ControlPlane* server = plane();
+  if (server == nullptr) return try_again([this, draft] { deploy(draft); });
+  model::TemplateDeployment asked = draft;
+  asked.id = std::to_string(++last_deployment_);
+  if (asked.fingerprint.empty()) asked.fingerprint = asked.id;
+  asked.created_at = asked.modified_at = stage_.wall_time();
+  stage_.note("deploy", asked.name, {}, last_deployment_);
+  const auto begun = server->deployments.begin(asked);
+  if (!begun) return;  // One of that name goes on.
+  auto is_answered = std::make_shared<bool>(false);
+  const auto again = [this, asked] { deploy(asked); };
+  server->ledger.when_durable([this, again, is_answered, key = model::key_of(asked),
+                               id = begun->deployment.id](const Status& durable) {
+    *is_answered = true;
+    if (durable) return stage_.judge.deployment_accepted(key, id);
+    try_again(again);
+  });
+  if (*is_answered) return;
+  ++open_;
+  stage_.time.after(10s, [this, again, is_answered] {
+    --open_;
+    if (!*is_answered) again();
+  });
+}
+
+void Users::deploy_something() {
+  Random& random = stage_.random;
+  const std::string name = fmt::format("tpl{}", random.below(3));
+  if (random.chance(35)) return change_deployment(name);
+  model::TemplateDeployment draft = deployment(name, random.below(7));
+  int number = 0;
+  for (model::DeploymentStep& step : *draft.steps) {
+    ++number;
+    step.is_satisfied = random.chance(15);
+    if (random.chance(15)) step.type = kRefusedType;
+    for (int earlier = 1; earlier < number; ++earlier) {
+      if (random.chance(30)) step.after.push_back(earlier);
+    }
+  }
+  deploy(draft);
+}
+
+/// Cancelled while it goes on, deleted when it is over.
+void Users::change_deployment(const std::string& name) {
+  server::ControlPlane* server = plane();
+  if (server == nullptr) return;
+  const model::DeploymentKey key = model::deployment_key("S", "G", name);
+  const auto found = server->deployments.find(key);
+  if (!found || !*found) return;
+  const model::TemplateDeployment& deployment = (*found)->deployment;
+  if (is_over(deployment.state)) {
+    stage_.note("delete deployment", name);
+    stage_.judge.deployment_delete_asked(deployment.id);
+    (void)server->deployments.remove(key);
+  } else {
+    stage_.note("cancel deployment", name);
+    stage_.judge.deployment_cancel_asked(deployment.id);
+    (void)server->deployments.cancel(key, "somebody");
+  }
+}
+
 void Users::act() {
   static constexpr const char* kTargets[] = {"local", "local", "near", "low", "ded", kEngine};
-  const int what = stage_.random.below(20);
+  const int what = stage_.random.below(22);
   if (what < 9) {
     const std::string target = kTargets[stage_.random.below(6)];
     const bool is_gang = target != "local" && target != kEngine && stage_.random.chance(35);
@@ -229,6 +307,7 @@ void Users::act() {
     job.spec.priority = 1 + stage_.random.below(3);
     return submit(std::move(job));
   }
+  if (what >= 20) return deploy_something();
   if (what >= 18) return submit(some_service(kTargets[stage_.random.below(5)]));
   if (what < 12) return cancel_something();
   if (what < 15) return delete_something();

@@ -32,6 +32,9 @@ class Users {
   /// Some jobs by one submit, each of which does what it will.
   model::Job array(const std::string& name, const std::string& compute);
   void cancel(const model::JobKey& job);
+  /// A template of so many resources, each of a name of its own; the last may depend on the others.
+  model::TemplateDeployment deployment(const std::string& name, int resources);
+  void deploy(const model::TemplateDeployment& draft);
 
  private:
   void try_submit(const model::Job& draft);
@@ -42,6 +45,8 @@ class Users {
   void change_cluster();
   void preempt_something();
   void relabel_something();
+  void deploy_something();
+  void change_deployment(const std::string& name);
   void stop_services();
   model::Job some_service(const std::string& target);
   const model::Job* some_job(bool is_over);
@@ -52,6 +57,7 @@ class Users {
   Behaviours& behaviours_;
   std::function<SimServer*()> server_;
   Submission last_ = 0;
+  int last_deployment_ = 0;
   int open_ = 0;
   bool is_calm_ = false;
 };

@@ -124,7 +124,9 @@ void World::find_peace() {
 bool World::is_at_peace() {
   return server_->plane().state().nodes.empty() && !users_.has_open_requests() &&
          server_->plane().state().jobs.empty() && stage_.judge.unfinished().empty() &&
-         cloud_.leftovers().empty() && engine_.leftovers().empty() && !stage_.judge.anything_runs();
+         server_->plane().state().deployments.empty() &&
+         stage_.judge.deployments().unfinished().empty() && cloud_.leftovers().empty() &&
+         engine_.leftovers().empty() && !stage_.judge.anything_runs();
 }
 
 std::string World::what_is_left() {
@@ -132,8 +134,9 @@ std::string World::what_is_left() {
   for (const auto& [id, node] : server_->plane().state().nodes) {
     nodes += fmt::format(" {}:{}", id.text, boost::describe::enum_to_string(node.status, "?"));
   }
-  return fmt::format("jobs [{}], nodes [{}], machines [{}], attempts [{}]",
-                     fmt::join(stage_.judge.unfinished(), " "), nodes,
+  return fmt::format("jobs [{}], deployments [{}], nodes [{}], machines [{}], attempts [{}]",
+                     fmt::join(stage_.judge.unfinished(), " "),
+                     fmt::join(stage_.judge.deployments().unfinished(), " "), nodes,
                      fmt::join(cloud_.leftovers(), " "), fmt::join(engine_.leftovers(), " "));
 }
 

@@ -62,17 +62,9 @@ class DeploymentRoutes : public ApplicationTest {
     return seen;
   }
 
-  /// A deployment goes from step to step by what it posts to the loop.
-  void run_posted() {
-    loop.post([this] { loop.stop(); });
-    loop.run();
-  }
-
   json::array operations(const std::string& name) {
     return ask_owner("GET", path_of(name) + "/operations").json().at("value").as_array();
   }
-
-  std::vector<std::string> made;
 
   std::string state_of(const json::value& operation) {
     return std::string(operation.at("properties").at("provisioningState").as_string());
@@ -225,36 +217,40 @@ TEST_F(DeploymentRoutes, ShowsNoSecureParameterAndKeepsNoneInTheOpen) {
 }
 
 TEST_F(DeploymentRoutes, GoesOnAfterARestartWithItsSecrets) {
-  const std::string parameters = R"({"word": {"value": "s3cret-word"}})";
-  const Answer begun = ask_owner(
-      "PUT", path_of("d"),
-      body_of(
-          fmt::format(
-              "{},{}", data("default", "1"),
-              R"({"type": "Microsoft.MachineLearningServices/workspaces/data", "apiVersion": "x",
-                              "name": "default/other", "tags": {}, "properties": {"description": "[parameters('word')]"}})"),
-          R"(, "parameters": {"word": {"type": "secureString"}})", parameters));
-  ASSERT_EQ(begun.status, 201);
-
-  // As a new process would: with what is on disk and nothing else.
-  TemplateDeployments again(
-      {.services = services,
-       .loop = loop,
-       .inside = {
-           .perform = [this](const Principal&, io::Request request) -> Result<io::Reply> {
-             made.push_back(request.head.path + " " + request.body);
-             return io::Reply{.status = 201};
-           },
-           .check = [](const Principal&, const io::RequestHead&) -> Status { return Done{}; }},
-       .key = ""});
-  ASSERT_TRUE(again.recover_after_start());
-  for (int turn = 0; turn < 10'000 && made.size() < 2; ++turn) {
-    run_posted();
-    settle();
+  const std::string body = body_of(
+      fmt::format(
+          "{},{}", data("default", "1"),
+          R"({"type": "Microsoft.MachineLearningServices/workspaces/data", "apiVersion": "x",
+              "name": "default/other", "tags": {}, "properties": {"description": "[parameters('word')]"}})"),
+      R"(, "parameters": {"word": {"type": "secureString"}})",
+      R"({"word": {"value": "s3cret-word"}})");
+  const auto make_and_end = [](const io::Request&) -> Result<io::Reply> {
+    return io::Reply{.status = 201};
+  };
+  {
+    NextServer killed(*this, make_and_end);
+    ASSERT_TRUE(killed.deployments.begin(*wire::arm::deployment_request(*record::parse(body)),
+                                         {"00000000-0000-0000-0000-000000000000", "berth", "d"},
+                                         {.kind = Principal::Kind::Owner, .name = "owner"}));
+    bool is_durable = false;
+    killed.plane.ledger.when_durable(
+        [&](const Status& status) { is_durable = status.has_value(); });
+    ASSERT_TRUE(run_until([&] { return is_durable; }));
   }
+  std::vector<std::string> made;
 
-  ASSERT_EQ(made.size(), 2u);
+  NextServer next(*this, [&](const io::Request& request) -> Result<io::Reply> {
+    made.push_back(request.head.path + " " + request.body);
+    return io::Reply{.status = 201};
+  });
+  next.deployments.resume();
+
+  ASSERT_TRUE(run_until([&] { return made.size() == 2; }));
   EXPECT_NE(made[1].find(R"("description":"s3cret-word")"), std::string::npos) << made[1];
+  ASSERT_TRUE(run_until([&] { return next.plane.state().deployments.empty(); }));
+  const auto row = *rows->deployments().find("00000000-0000-0000-0000-000000000000", "berth", "d");
+  EXPECT_EQ(row->state, model::DeploymentState::Succeeded);
+  EXPECT_EQ(row->sealed, "");
 }
 
 TEST_F(DeploymentRoutes, OfANameThatGoesOnIsAConflictUnlessItIsTheSame) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carrying out: one resource at a time, and going on after a restart.
+// What is ordered of the maker: each order, once or twice, and what became of it.
 #include "base/caught.h"
 #include "base/log.h"
 #include "base/record.h"
 #include "base/text.h"
-#include "server/arm/template_deployment_live.h"
+#include "server/arm/template_deployments.h"
 #include "server/mlflow/mlflow.h"
 #include "server/plane/ledger.h"
 #include "wire/arm/error.h"
@@ -19,8 +19,6 @@ using tmpl::PlannedResource;
 
 namespace {
 
-constexpr Duration kPauseBeforeRecovery = std::chrono::seconds(1);
-constexpr int kMostResumed = 1;
 constexpr std::size_t kShortestSecret = 4;  // Shorter ones would blank out half of every message.
 
 Principal principal_of(const model::DeploymentMaker& maker) {
@@ -60,204 +58,152 @@ io::Request request_of(const std::string& method, const std::string& path, std::
   return request;
 }
 
-DeploymentOperation operation_of(const model::TemplateDeployment& deployment,
-                                 const PlannedResource& resource, std::size_t index, WallTime now) {
-  return {.deployment = deployment.id,
-          .number = static_cast<int>(index) + 1,
-          .resource = resource.id,
-          .type = resource.type,
-          .name = resource.name,
-          .is_satisfied = resource.treatment == tmpl::Treatment::Satisfied,
-          .started_at = now};
+/// Whether the State still says what was ordered.
+bool is_still_ordered(const core::State& state, const model::TemplateDeployment& deployment,
+                      const core::MakerOrder& order) {
+  for (const core::DeploymentOrder& now : core::step(state, deployment)) {
+    const auto* asked = std::get_if<core::MakerOrder>(&now);
+    if (asked != nullptr && *asked == order) return true;
+  }
+  return false;
 }
 
 }  // namespace
 
-Status TemplateDeployments::recover_after_start() { return recover(true); }
-
-/// On disk before the step is tried: a server that ends in it leaves the count behind.
-void TemplateDeployments::count_start(model::TemplateDeployment& deployment, std::size_t done) {
-  const int step = static_cast<int>(done);
-  deployment.resumed = deployment.resumed_at == step ? deployment.resumed + 1 : 1;
-  deployment.resumed_at = step;
-  parts_.services.ledger.write({store::PutDeployment{deployment}});
+/// Later, because the Ledger is still at work; then a fault of ours is the deployment's end, not
+/// the server's.
+void TemplateDeployments::carry_out(const Key& key, const std::string& id,
+                                    const core::MakerOrder& order) {
+  parts_.loop.post([this, alive = std::weak_ptr<int>(alive_), key, id, order] {
+    if (alive.expired()) return;
+    const auto what = [&] { return fmt::format("the deployment '{}'", key.name); };
+    const Status gone = caught(what, [&] { go_on(key, id, order); });
+    if (gone) return;
+    stumbled_[id] = gone.error().message;
+    fail_deployment(key, id, "DeploymentFailed", gone.error().message);
+  });
 }
 
-Status TemplateDeployments::recover(bool after_start) {
-  live_.clear();
-  store::DeploymentReader& rows = parts_.services.store.deployments();
-  for (model::TemplateDeployment& deployment : TRY(rows.unfinished())) {
-    auto operations = TRY(rows.operations(deployment.id));
-    if (after_start) count_start(deployment, operations.size());
-    Result<std::unique_ptr<Plan>> plan = plan_once_more(deployment, operations.size());
-    if (!plan) {
-      deployment.error_code = "DeploymentFailed";
-      deployment.error = plan.error().message;
-      log::warning("the deployment '{}' does not go on: {}", deployment.name, deployment.error);
-    } else {
-      log::info("goes on with the deployment '{}'", deployment.name);
-    }
-    start(deployment, plan ? *std::move(plan) : nullptr, std::move(operations));
+/// What follows from the row of one that is over is needed no more: secrets are in it.
+void TemplateDeployments::recorded() {
+  const core::State& state = parts_.services.ledger.state();
+  const auto goes_on = [&](const std::string& id) {
+    const model::TemplateDeployment* deployment = core::find_deployment(state, id);
+    return deployment != nullptr && !is_over(deployment->state);
+  };
+  std::erase_if(held_, [&](const auto& entry) { return !goes_on(entry.second.id); });
+  std::erase_if(stumbled_, [&](const auto& entry) { return !goes_on(entry.first); });
+}
+
+void TemplateDeployments::go_on(const Key& key, const std::string& id,
+                                const core::MakerOrder& order) {
+  const core::State& state = parts_.services.ledger.state();
+  const auto found = state.deployments.find(key);
+  const bool is_it = found != state.deployments.end() && found->second.id == id;
+  if (!is_it || !is_still_ordered(state, found->second, order)) return;
+  // A copy: what is made may change the State, and a fault may load it again.
+  const model::TemplateDeployment deployment = found->second;
+  const auto stumbled = stumbled_.find(id);
+  const Status followed = stumbled == stumbled_.end() ? follow(key, deployment, order)
+                                                      : fail(Code::Internal, stumbled->second);
+  if (followed) return;
+  log::warning("the deployment '{}' does not go on: {}", deployment.name, followed.error().message);
+  fail_deployment(key, id, "DeploymentFailed", followed.error().message);
+}
+
+Status TemplateDeployments::follow(const Key& key, const model::TemplateDeployment& deployment,
+                                   const core::MakerOrder& order) {
+  const Held& held = *TRY(hold(key, deployment));
+  if (const auto* next = std::get_if<core::MakeResource>(&order)) {
+    const auto& planned = held.plan->resources();
+    const auto index = static_cast<std::size_t>(next->number) - 1;
+    const bool is_same = index < planned.size() &&
+                         planned[index].id == core::line_of(deployment, next->number).resource;
+    if (!is_same) return fail(Code::Internal, "its template gives another plan than before");
+    make(key, deployment, held, next->number);
+  } else if (std::holds_alternative<core::EvaluateOutputs>(order)) {
+    evaluate_outputs(key, deployment, held);
+  } else {
+    parts_.services.deployments.planned(key, deployment.id, steps_of(*held.plan));
   }
   return Done{};
 }
 
-/// The plan to go on with, or why it does not go on.
-Result<std::unique_ptr<tmpl::Plan>> TemplateDeployments::plan_once_more(
-    const model::TemplateDeployment& deployment, std::size_t done) {
-  if (deployment.resumed > kMostResumed) {
-    return fail(Code::Internal,
-                fmt::format("the server ended twice during its step {}, and it is not tried a "
-                            "third time; what was made before stays",
-                            done + 1));
+TemplateDeployments::Held TemplateDeployments::held(const std::string& id,
+                                                    std::unique_ptr<Plan> plan) {
+  Held held{.id = id};
+  for (const tmpl::SettledParameter& parameter : plan->parameters()) {
+    if (parameter.is_secure) collect_texts(parameter.value, held.secrets);
   }
-  if (const auto stumbled = stumbled_.find(deployment.id); stumbled != stumbled_.end()) {
-    return fail(Code::Internal, stumbled->second);
-  }
+  held.plan = std::move(plan);
+  return held;
+}
+
+/// The plan to go on with, or why the deployment does not go on.
+Result<TemplateDeployments::Held*> TemplateDeployments::hold(
+    const Key& key, const model::TemplateDeployment& deployment) {
+  const auto found = held_.find(key);
+  if (found != held_.end() && found->second.id == deployment.id) return &found->second;
   Result<std::unique_ptr<Plan>> plan =
       caught("planning a deployment again", [&] { return plan_again(deployment); });
-  if (plan) return plan;
-  return fail(plan.error().code, "it cannot go on after a restart: " + plan.error().message);
-}
-
-void TemplateDeployments::recover_later() {
-  live_.clear();  // Until then the disk is right, and not what was to be.
-  if (std::exchange(is_recovering_, true)) return;
-  parts_.loop.after(kPauseBeforeRecovery, [this] {
-    is_recovering_ = false;
-    if (const Status recovered = recover(false); !recovered) {
-      log::error("deployments wait: {}", recovered.error().message);
-      recover_later();
-    }
-  });
-}
-
-void TemplateDeployments::start(const model::TemplateDeployment& deployment,
-                                std::unique_ptr<Plan> plan,
-                                std::vector<DeploymentOperation> operations) {
-  auto live = std::make_shared<Live>();
-  live->deployment = deployment;
-  live->operations = std::move(operations);
-  if (plan) {
-    for (const tmpl::SettledParameter& parameter : plan->parameters()) {
-      if (parameter.is_secure) collect_texts(parameter.value, live->secrets);
-    }
+  if (!plan) {
+    return fail(plan.error().code, "it cannot go on after a restart: " + plan.error().message);
   }
-  live->plan = std::move(plan);
-  const Key key = key_of({deployment.subscription, deployment.resource_group, deployment.name});
-  live_[key] = std::move(live);
-  step_soon(key, deployment.id);
-}
-
-/// Not before what was done so far is on disk. If that failed it never happened, and the disk says
-/// where to go on.
-void TemplateDeployments::step_soon(const Key& key, const std::string& id) {
-  parts_.loop.post([this, key, id] {
-    parts_.services.ledger.when_durable([this, key, id](const Status& durable) {
-      if (!durable) return recover_later();
-      parts_.loop.post([this, key, id] { step(key, id); });
-    });
-  });
-}
-
-void TemplateDeployments::step(const Key& key, const std::string& id) {
-  const auto found = live_.find(key);
-  if (found == live_.end() || found->second->deployment.id != id) return;
-  Live& live = *found->second;
-  if (model::is_over(live.deployment.state)) {
-    // The disk knows of it now, unless it was cancelled since this step was asked for.
-    if (!std::exchange(live.is_ended, true)) return step_soon(key, id);
-    stumbled_.erase(id);
-    live_.erase(found);
-    return;
-  }
-  go_on(live);
-  step_soon(key, id);
-}
-
-/// A fault of ours is the deployment's end, not the server's.
-void TemplateDeployments::go_on(Live& live) {
-  const bool has_more = live.plan && live.operations.size() < live.plan->resources().size();
-  const auto what = [&] { return fmt::format("the deployment '{}'", live.deployment.name); };
-  const Status gone = caught(what, [&] { has_more ? make_next(live) : end(live); });
-  if (gone) return;
-  live.deployment.error_code = "DeploymentFailed";
-  live.deployment.error = gone.error().message;
-  stumbled_[live.deployment.id] = gone.error().message;
-  finish(live, DeploymentState::Failed);
+  return &(held_[key] = held(deployment.id, *std::move(plan)));
 }
 
 /// A resource and the line that tells of it are one batch.
-void TemplateDeployments::make_next(Live& live) {
-  Ledger& ledger = parts_.services.ledger;
-  const std::size_t index = live.operations.size();
-  const PlannedResource& resource = live.plan->resources()[index];
-  const WallTime now = parts_.services.clock.now().wall;
-  DeploymentOperation operation = operation_of(live.deployment, resource, index, now);
-  const auto missing = std::ranges::find_if(resource.after, [&](std::size_t other) {
-    return live.operations[other].state != DeploymentState::Succeeded;
-  });
-  const Together together(ledger);
-  if (missing != resource.after.end()) {
-    operation.state = DeploymentState::Canceled;
-    operation.error_code = "DependencyFailed";
-    operation.error =
-        fmt::format("not made, because '{}' was not", live.plan->resources()[*missing].name);
-  } else if (!operation.is_satisfied) {
-    make(live, resource, operation);
+void TemplateDeployments::make(const Key& key, const model::TemplateDeployment& deployment,
+                               const Held& held, int number) {
+  DeploymentOperation line = core::line_of(deployment, number);
+  line.started_at = parts_.services.clock.now().wall;
+  const Together together(parts_.services.ledger);
+  const Result<int> status =
+      make(deployment, held, held.plan->resources()[static_cast<std::size_t>(number) - 1]);
+  if (status) {
+    line.status = *status;
+  } else {
+    const Error& error = status.error();
+    // What such a fault had changed was undone, and with it may be the line that tells of it.
+    if (error.code == Code::Internal) stumbled_[deployment.id] = error.message;
+    line.state = DeploymentState::Failed;
+    line.status = wire::arm::http_status(error.code);
+    line.error_code = wire::arm::arm_code(error.code);
+    const bool says_where = error.message.find(error.target) != std::string::npos;
+    line.error =
+        without(says_where ? error.message : fmt::format("{}: {}", error.target, error.message),
+                held.secrets);
   }
-  operation.ended_at = parts_.services.clock.now().wall;
-  live.operations.push_back(operation);
-  ledger.write({store::PutDeploymentOperation{std::move(operation)}});
-  if (live.deployment.state == DeploymentState::Accepted) {
-    live.deployment.state = DeploymentState::Running;
-    ledger.write({store::PutDeployment{live.deployment}});
-  }
+  line.ended_at = parts_.services.clock.now().wall;
+  parts_.services.deployments.settled(key, std::move(line));
 }
 
-void TemplateDeployments::make(Live& live, const PlannedResource& resource,
-                               DeploymentOperation& operation) {
+/// The status that the request for it was answered with.
+Result<int> TemplateDeployments::make(const model::TemplateDeployment& deployment, const Held& held,
+                                      const PlannedResource& resource) {
   const tmpl::Refer refer_to = [&](const std::string& id, bool is_full) {
-    return refer(live, id, is_full);
+    return refer(deployment, *held.plan, id, is_full);
   };
-  Result<io::Reply> reply = fail(Code::Internal, "");
-  const Result<json::object> body = live.plan->body_of(resource, refer_to);
-  if (body) {
-    reply = parts_.inside.perform(
-        principal_of(live.deployment.maker),
-        request_of("PUT", resource.id, json::serialize(*body), live.deployment.name));
-  } else {
-    reply = fail(body.error());
-  }
-  if (reply && reply->status >= 400)
-    reply = fail(wire::arm::error_from(reply->status, reply->body));
-  if (reply) {
-    operation.status = reply->status;
-    return;
-  }
-  const Error& error = reply.error();
-  // What such a fault had changed was undone, and with it may be the line that tells of it.
-  if (error.code == Code::Internal) stumbled_[live.deployment.id] = error.message;
-  operation.state = DeploymentState::Failed;
-  operation.status = wire::arm::http_status(error.code);
-  operation.error_code = wire::arm::arm_code(error.code);
-  const bool says_where = error.message.find(error.target) != std::string::npos;
-  operation.error =
-      without(says_where ? error.message : fmt::format("{}: {}", error.target, error.message),
-              live.secrets);
+  const json::object body = TRY(held.plan->body_of(resource, refer_to));
+  const io::Reply reply = TRY(parts_.inside.perform(
+      principal_of(deployment.maker),
+      request_of("PUT", resource.id, json::serialize(body), deployment.name)));
+  if (reply.status >= 400) return fail(wire::arm::error_from(reply.status, reply.body));
+  return reply.status;
 }
 
 /// The state of a resource, asked for as its maker would.
-Result<json::value> TemplateDeployments::refer(const Live& live, const std::string& id,
-                                               bool is_full) {
-  const PlannedResource* planned = live.plan->find(id);
+Result<json::value> TemplateDeployments::refer(const model::TemplateDeployment& deployment,
+                                               const Plan& plan, const std::string& id,
+                                               bool is_full) const {
+  const PlannedResource* planned = plan.find(id);
   if (planned != nullptr && planned->treatment == tmpl::Treatment::Satisfied) {
     const json::object properties = {{"provisioningState", "Succeeded"}};
     if (!is_full) return properties;
     return json::object{{"id", planned->id}, {"type", planned->type}, {"properties", properties}};
   }
-  const io::Reply reply = TRY(parts_.inside.perform(
-      principal_of(live.deployment.maker), request_of("GET", id, "", live.deployment.name)));
+  const io::Reply reply = TRY(parts_.inside.perform(principal_of(deployment.maker),
+                                                    request_of("GET", id, "", deployment.name)));
   json::value resource = TRY(record::parse(reply.body));
   if (!resource.is_object()) return fail(Code::Internal, "reference: not a resource");
   if (is_full) return resource;
@@ -265,45 +211,34 @@ Result<json::value> TemplateDeployments::refer(const Live& live, const std::stri
   return properties == nullptr ? json::value(json::object()) : *properties;
 }
 
-/// Everything has been tried.
-void TemplateDeployments::end(Live& live) {
-  model::TemplateDeployment& deployment = live.deployment;
-  std::size_t made = 0;
-  std::size_t failed = 0;
-  for (const DeploymentOperation& operation : live.operations) {
-    made += operation.state == DeploymentState::Succeeded ? 1 : 0;
-    failed += operation.state == DeploymentState::Failed ? 1 : 0;
+void TemplateDeployments::evaluate_outputs(const Key& key,
+                                           const model::TemplateDeployment& deployment,
+                                           const Held& held) {
+  const tmpl::Refer refer_to = [&](const std::string& id, bool is_full) {
+    return refer(deployment, *held.plan, id, is_full);
+  };
+  Result<json::object> outputs = held.plan->outputs(refer_to);
+  if (!outputs) {
+    const Error& error = outputs.error();
+    return fail_deployment(
+        key, deployment.id, "DeploymentOutputEvaluationFailed",
+        without(fmt::format("{}: {}", error.target, error.message), held.secrets));
   }
-  if (live.plan && failed == 0) {
-    const tmpl::Refer refer_to = [&](const std::string& id, bool is_full) {
-      return refer(live, id, is_full);
-    };
-    Result<json::object> outputs = live.plan->outputs(refer_to);
-    if (outputs) {
-      deployment.outputs = *std::move(outputs);
-      return finish(live, DeploymentState::Succeeded);
-    }
-    deployment.error_code = "DeploymentOutputEvaluationFailed";
-    deployment.error = without(
-        fmt::format("{}: {}", outputs.error().target, outputs.error().message), live.secrets);
-  } else if (live.plan) {
-    deployment.error_code = "DeploymentFailed";
-    deployment.error =
-        fmt::format("of {} resources {} were made, {} failed and {} were not tried",
-                    live.operations.size(), made, failed, live.operations.size() - made - failed);
-    for (const DeploymentOperation& operation : live.operations) {
-      if (operation.state != DeploymentState::Failed) continue;
-      deployment.error += fmt::format("; {}: {}", operation.name, operation.error);
-    }
-  }
-  finish(live, DeploymentState::Failed);
+  parts_.services.deployments.ended({.deployment = key,
+                                     .id = deployment.id,
+                                     .state = DeploymentState::Succeeded,
+                                     .outputs = *std::move(outputs),
+                                     .at = parts_.services.clock.now().wall});
 }
 
-void TemplateDeployments::finish(Live& live, DeploymentState state) {
-  live.deployment.state = state;
-  live.deployment.modified_at = parts_.services.clock.now().wall;
-  live.deployment.sealed.clear();
-  parts_.services.ledger.write({store::PutDeployment{live.deployment}});
+void TemplateDeployments::fail_deployment(const Key& key, const std::string& id,
+                                          const std::string& code, const std::string& error) {
+  parts_.services.deployments.ended({.deployment = key,
+                                     .id = id,
+                                     .state = DeploymentState::Failed,
+                                     .error_code = code,
+                                     .error = error,
+                                     .at = parts_.services.clock.now().wall});
 }
 
 }  // namespace berth::server

@@ -8,8 +8,6 @@
 #include "base/text.h"
 #include "lang/arm_template/parameters.h"
 #include "server/arm/resource_groups.h"
-#include "server/arm/template_deployment_live.h"
-#include "server/door/paging.h"
 #include "server/plane/ledger.h"
 
 namespace berth::server {
@@ -52,6 +50,10 @@ Settled settled(const tmpl::Plan& plan) {
   return result;
 }
 
+model::DeploymentKey key_of(const DeploymentName& name) {
+  return model::deployment_key(name.subscription, name.resource_group, name.name);
+}
+
 tl::unexpected<Error> no_deployment(const DeploymentName& name) {
   return fail(Code::NotFound, fmt::format("no deployment '{}' in resource group '{}'", name.name,
                                           name.resource_group));
@@ -59,11 +61,25 @@ tl::unexpected<Error> no_deployment(const DeploymentName& name) {
 
 }  // namespace
 
+std::vector<model::DeploymentStep> steps_of(const tmpl::Plan& plan) {
+  std::vector<model::DeploymentStep> steps;
+  for (const tmpl::PlannedResource& resource : plan.resources()) {
+    model::DeploymentStep& step = steps.emplace_back();
+    step.resource = resource.id;
+    step.type = resource.type;
+    step.name = resource.name;
+    step.is_satisfied = resource.treatment == tmpl::Treatment::Satisfied;
+    for (const std::size_t index : resource.after)
+      step.after.push_back(static_cast<int>(index) + 1);
+  }
+  return steps;
+}
+
 TemplateDeployments::TemplateDeployments(Parts parts) : parts_(std::move(parts)) {}
 
-TemplateDeployments::Key TemplateDeployments::key_of(const DeploymentName& name) {
-  return {to_lower(name.subscription), to_lower(name.resource_group), to_lower(name.name)};
-}
+TemplateDeployments::~TemplateDeployments() { parts_.services.deployments.detach(*this); }
+
+void TemplateDeployments::resume() { parts_.services.deployments.resume(*this); }
 
 /// A request that is repeated has the same. Keyed, because it is stored and secrets are in it.
 std::string TemplateDeployments::fingerprint(const DeploymentRequest& request) const {
@@ -117,7 +133,7 @@ Result<TemplateDeployments::Seen> TemplateDeployments::begin(const DeploymentReq
                                                              const DeploymentName& name,
                                                              const Principal& principal) {
   const std::string asked = fingerprint(request);
-  if (const auto existing = TRY(look(name))) {
+  if (const auto existing = TRY(parts_.services.deployments.find(key_of(name)))) {
     if (!may_see(existing->deployment, principal)) {
       return fail(
           Code::Forbidden,
@@ -147,22 +163,9 @@ Result<TemplateDeployments::Seen> TemplateDeployments::begin(const DeploymentReq
   if (!parameters.secret.empty()) {
     deployment.sealed = seal(parts_.key, json::serialize(parameters.secret));
   }
-  parts_.services.ledger.write({store::PutDeployment{deployment}});
-  start(deployment, std::move(made), {});
-  return Seen{std::move(deployment), {}};
-}
-
-/// As it is now: what goes on is in memory, the rest on disk.
-Result<std::optional<TemplateDeployments::Seen>> TemplateDeployments::look(
-    const DeploymentName& name) {
-  if (const auto live = live_.find(key_of(name)); live != live_.end()) {
-    return Seen{live->second->deployment, live->second->operations};
-  }
-  store::DeploymentReader& rows = parts_.services.store.deployments();
-  auto deployment = TRY(rows.find(name.subscription, name.resource_group, name.name));
-  if (!deployment || gone_.contains(deployment->id)) return std::optional<Seen>();
-  auto operations = TRY(rows.operations(deployment->id));
-  return Seen{*std::move(deployment), std::move(operations)};
+  deployment.steps = steps_of(*made);
+  held_[key_of(name)] = held(deployment.id, std::move(made));
+  return parts_.services.deployments.begin(std::move(deployment));
 }
 
 bool TemplateDeployments::may_see(const TemplateDeployment& deployment,
@@ -175,59 +178,26 @@ bool TemplateDeployments::may_see(const TemplateDeployment& deployment,
 
 Result<TemplateDeployments::Seen> TemplateDeployments::find(const DeploymentName& name,
                                                             const Principal& principal) {
-  auto seen = TRY(look(name));
+  auto seen = TRY(parts_.services.deployments.find(key_of(name)));
   if (!seen || !may_see(seen->deployment, principal)) return no_deployment(name);
   return *std::move(seen);
 }
 
-Result<TemplateDeployments::Page> TemplateDeployments::list(store::DeploymentQuery query,
+Result<TemplateDeployments::Page> TemplateDeployments::list(const store::DeploymentQuery& query,
                                                             const Principal& principal) {
-  store::DeploymentReader& rows = parts_.services.store.deployments();
-  const std::size_t size = query.limit++;
-  store::Page<TemplateDeployment> found = TRY(rows.list(query));
-  Page page{.has_more = take_page(found, size), .read = found.size()};
-  std::vector<Seen>& all = page.seen;
-  for (TemplateDeployment& deployment : found) {
-    if (gone_.contains(deployment.id) || !may_see(deployment, principal)) continue;
-    const auto live =
-        live_.find(key_of({deployment.subscription, deployment.resource_group, deployment.name}));
-    if (live != live_.end()) {
-      all.push_back({live->second->deployment, live->second->operations});
-    } else {
-      auto operations = TRY(rows.operations(deployment.id));
-      all.push_back({std::move(deployment), std::move(operations)});
-    }
-  }
+  Page page = TRY(parts_.services.deployments.list(query));
+  std::erase_if(page.seen, [&](const Seen& seen) { return !may_see(seen.deployment, principal); });
   return page;
 }
 
 Status TemplateDeployments::cancel(const DeploymentName& name, const Principal& principal) {
   TRY(find(name, principal));
-  const auto found = live_.find(key_of(name));
-  if (found == live_.end() || model::is_over(found->second->deployment.state)) {
-    return fail(Code::Conflict, fmt::format("the deployment '{}' is over", name.name));
-  }
-  Live& live = *found->second;
-  live.deployment.error_code = "DeploymentCanceled";
-  live.deployment.error =
-      fmt::format("it was cancelled by {}; what was made stays", principal.name);
-  finish(live, DeploymentState::Canceled);
-  return Done{};
+  return parts_.services.deployments.cancel(key_of(name), principal.name);
 }
 
 Status TemplateDeployments::remove(const DeploymentName& name, const Principal& principal) {
-  const Seen seen = TRY(find(name, principal));
-  if (!model::is_over(seen.deployment.state)) {
-    return fail(
-        Code::Conflict,
-        fmt::format("the deployment '{}' goes on; wait for its end or cancel it", name.name));
-  }
-  const std::string id = seen.deployment.id;
-  live_.erase(key_of(name));
-  gone_.insert(id);
-  parts_.services.ledger.write({store::DeleteDeployment{id}});
-  parts_.services.ledger.when_durable([this, id](const Status&) { gone_.erase(id); });
-  return Done{};
+  TRY(find(name, principal));
+  return parts_.services.deployments.remove(key_of(name));
 }
 
 }  // namespace berth::server

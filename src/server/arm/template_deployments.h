@@ -4,15 +4,14 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
-#include <set>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "io/loop.h"
 #include "lang/arm_template/plan.h"
 #include "server/door/call.h"
+#include "server/plane/deployments_desk.h"
+#include "server/plane/template_maker.h"
 #include "wire/arm/template_deployment.h"
 
 namespace berth::server {
@@ -32,12 +31,13 @@ struct DeploymentName {
   std::string name{};
 };
 
-/// Carries out templates: one resource after the other, each with its line of what became of it in
-/// one commit. A server that was killed goes on where its disk says it was: the plan follows from
-/// the template and its parameters, and making something again changes nothing.
+/// Reads templates, and makes what they name as the DeploymentsDesk has decided: one resource after
+/// the other, each with its line of what became of it in one commit. A server that was killed goes
+/// on where its disk says it was: the plan follows from the template and its parameters, and making
+/// something again changes nothing.
 ///
 /// Loop thread only.
-class TemplateDeployments {
+class TemplateDeployments final : private TemplateMaker {
  public:
   struct Parts {
     Services& services;
@@ -46,14 +46,15 @@ class TemplateDeployments {
     std::string key{};  ///< Secure parameters are sealed with it while they are needed.
   };
   explicit TemplateDeployments(Parts parts);
+  ~TemplateDeployments();
+  TemplateDeployments(const TemplateDeployments&) = delete;
+  TemplateDeployments& operator=(const TemplateDeployments&) = delete;
 
-  /// Goes on with what is not over, unless it is what ended the servers before this one.
-  Status recover_after_start();
+  /// From now on deployments go on, unless they are what ended the servers before this one.
+  void resume();
 
-  struct Seen {
-    model::TemplateDeployment deployment{};
-    std::vector<model::DeploymentOperation> operations{};
-  };
+  using Seen = DeploymentsDesk::Seen;
+  using Page = DeploymentsDesk::Page;
   using Plan = lang::arm_template::Plan;
 
   /// Checks all that can be checked before anything is made.
@@ -65,48 +66,53 @@ class TemplateDeployments {
 
   /// Only what the principal may see: their own, or all with the right in the installation.
   Result<Seen> find(const DeploymentName& name, const Principal& principal);
-  struct Page {
-    std::vector<Seen> seen{};
-    bool has_more = false;
-    std::size_t read = 0;  ///< Those that the caller may not see included.
-  };
-  Result<Page> list(store::DeploymentQuery query, const Principal& principal);
+  /// Those that they may see of a page; those that they may not see count as read.
+  Result<Page> list(const store::DeploymentQuery& query, const Principal& principal);
   /// What is made already stays. Of one that is over: a Conflict.
   Status cancel(const DeploymentName& name, const Principal& principal);
   /// Forgets it; what it made stays. While it goes on: a Conflict.
   Status remove(const DeploymentName& name, const Principal& principal);
 
  private:
-  struct Live;
-  using Key = std::tuple<std::string, std::string, std::string>;
+  using Key = model::DeploymentKey;
+  /// What is needed to go on with a deployment, and follows from its row.
+  struct Held {
+    std::string id{};  ///< Of the deployment that it is of.
+    std::unique_ptr<Plan> plan{};
+    std::vector<std::string> secrets{};  ///< To be kept out of messages.
+  };
 
-  static Key key_of(const DeploymentName& name);
+  // As TemplateMaker.
+  void carry_out(const Key& key, const std::string& id, const core::MakerOrder& order) override;
+  void recorded() override;
+
   std::string fingerprint(const wire::arm::DeploymentRequest& request) const;
   Result<std::unique_ptr<Plan>> plan_again(const model::TemplateDeployment& deployment) const;
-  Result<std::optional<Seen>> look(const DeploymentName& name);
   bool may_see(const model::TemplateDeployment& deployment, const Principal& principal) const;
-  void start(const model::TemplateDeployment& deployment, std::unique_ptr<Plan> plan,
-             std::vector<model::DeploymentOperation> operations);
-  void step_soon(const Key& key, const std::string& id);
-  void step(const Key& key, const std::string& id);
-  void go_on(Live& live);
-  void make_next(Live& live);
-  void make(Live& live, const lang::arm_template::PlannedResource& resource,
-            model::DeploymentOperation& operation);
-  void end(Live& live);
-  void finish(Live& live, model::DeploymentState state);
-  Status recover(bool after_start);
-  Result<std::unique_ptr<Plan>> plan_once_more(const model::TemplateDeployment& deployment,
-                                               std::size_t done);
-  void count_start(model::TemplateDeployment& deployment, std::size_t done);
-  void recover_later();
-  Result<boost::json::value> refer(const Live& live, const std::string& id, bool is_full);
+
+  static Held held(const std::string& id, std::unique_ptr<Plan> plan);
+  Result<Held*> hold(const Key& key, const model::TemplateDeployment& deployment);
+  void go_on(const Key& key, const std::string& id, const core::MakerOrder& order);
+  Status follow(const Key& key, const model::TemplateDeployment& deployment,
+                const core::MakerOrder& order);
+  void make(const Key& key, const model::TemplateDeployment& deployment, const Held& held,
+            int number);
+  Result<int> make(const model::TemplateDeployment& deployment, const Held& held,
+                   const lang::arm_template::PlannedResource& resource);
+  void evaluate_outputs(const Key& key, const model::TemplateDeployment& deployment,
+                        const Held& held);
+  void fail_deployment(const Key& key, const std::string& id, const std::string& code,
+                       const std::string& error);
+  Result<boost::json::value> refer(const model::TemplateDeployment& deployment, const Plan& plan,
+                                   const std::string& id, bool is_full) const;
 
   Parts parts_;
-  std::map<Key, std::shared_ptr<Live>> live_;
-  std::set<std::string> gone_;                   ///< Ids whose removal is not on disk yet.
+  std::map<Key, Held> held_;
   std::map<std::string, std::string> stumbled_;  ///< Ids of those that a fault of ours stopped.
-  bool is_recovering_ = false;
+  std::shared_ptr<int> alive_ = std::make_shared<int>(0);
 };
+
+/// The steps that core/ is to know of the plan.
+std::vector<model::DeploymentStep> steps_of(const lang::arm_template::Plan& plan);
 
 }  // namespace berth::server

@@ -21,6 +21,7 @@ namespace berth::server {
 
 class AccessDesk;
 class ComputesDesk;
+class DeploymentsDesk;
 class TemplateDeployments;
 class JobsDesk;
 class Ledger;
@@ -50,6 +51,7 @@ struct Services {
   ComputesDesk& computes;
   AccessDesk& access;
   WorkspacesDesk& workspaces;
+  DeploymentsDesk& deployments;
   store::Store& store;
   const io::ObjectStore& objects;
   LogStore& logs;

@@ -29,6 +29,7 @@ ControlPlane::ControlPlane(store::Store& store, Effects& effects, const Clock& c
       workspaces({store, ledger, decider, clock}),
       nodes({store, ledger, decider, clock}, effects),
       engines({store, ledger, decider, clock}),
+      deployments({store, ledger, decider, clock}),
       effects_(effects),
       options_(std::move(options)) {}
 
@@ -65,6 +66,7 @@ void ControlPlane::after(const core::Touched& touched) { decider.after(touched);
 
 void ControlPlane::recorded(const core::Touched& touched) {
   for (const model::JobKey& key : touched.of<model::Job>()) effects_.job_changed(key);
+  decider.recorded(touched);
   const bool changes_access = !touched.of<model::User>().empty() ||
                               !touched.of<model::Token>().empty() ||
                               !touched.of<model::RoleAssignment>().empty();
@@ -78,6 +80,7 @@ void ControlPlane::loaded(core::State& state) {
   for (const auto& [id, node] : state.nodes) core::apply_event(state, core::NodeDetached{id});
   decider.loaded();
   jobs.loaded();
+  deployments.loaded();
 }
 
 void ControlPlane::undone() { effects_.resynchronise(); }

@@ -11,6 +11,7 @@
 #include "server/plane/access_desk.h"
 #include "server/plane/computes_desk.h"
 #include "server/plane/decider.h"
+#include "server/plane/deployments_desk.h"
 #include "server/plane/effects.h"
 #include "server/plane/engines_desk.h"
 #include "server/plane/jobs_desk.h"
@@ -55,6 +56,7 @@ class ControlPlane final : private LedgerOwner {
   WorkspacesDesk workspaces;
   NodesDesk nodes;
   EnginesDesk engines;
+  DeploymentsDesk deployments;
 
  private:
   void before(const core::Event& event) override;

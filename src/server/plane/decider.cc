@@ -12,15 +12,27 @@
 
 namespace berth::server {
 
+using model::DeploymentKey;
+using model::Job;
 using model::JobKey;
 using model::Node;
 using model::NodeId;
 using model::NodeStatus;
+using model::TemplateDeployment;
 
 namespace {
 
 /// How long a node that is to leave can still be called back by a new job.
 constexpr Duration kRecallTime(200);
+
+/// On a full disk what it begins could only fail: it waits.
+bool needs_room(const core::Order& order) {
+  return std::holds_alternative<core::SubmitChild>(order);
+}
+bool needs_room(const core::DeploymentOrder& order) {
+  const auto* asked = std::get_if<core::MakerOrder>(&order);
+  return asked != nullptr && std::holds_alternative<core::MakeResource>(*asked);
+}
 
 }  // namespace
 
@@ -36,63 +48,108 @@ Status Decider::start() {
   return Done{};
 }
 
+void Decider::attach(TemplateMaker* maker) {
+  maker_ = maker;
+  for (const auto& [key, deployment] : state_.deployments) {
+    restless_.of<TemplateDeployment>().insert(key);
+  }
+}
+
 void Decider::loaded() {
   idleness_.clear();
   leaving_since_.clear();
-  restless_.clear();
+  restless_ = {};
   for (const auto& [key, job] : state_.jobs) {
-    if (has_children(job.spec.work)) restless_.insert(key);
+    if (has_children(job.spec.work)) restless_.of<Job>().insert(key);
   }
+  attach(maker_);
 }
 
 void Decider::after(const core::Touched& touched) {
   idleness_.after(touched);
-  for (const JobKey& key : touched.of<model::Job>()) {
+  for (const JobKey& key : touched.of<Job>()) {
     const auto job = state_.jobs.find(key);
-    if (job != state_.jobs.end() && has_children(job->second.spec.work)) restless_.insert(key);
+    const bool is_parent = job != state_.jobs.end() && has_children(job->second.spec.work);
+    if (is_parent) restless_.of<Job>().insert(key);
+  }
+  restless_.of<TemplateDeployment>().insert(touched.of<TemplateDeployment>().begin(),
+                                            touched.of<TemplateDeployment>().end());
+  for (const model::OperationKey& line : touched.of<model::DeploymentOperation>()) {
+    const TemplateDeployment* deployment = core::find_deployment(state_, line.deployment);
+    if (deployment != nullptr) restless_.of<TemplateDeployment>().insert(key_of(*deployment));
   }
 }
 
-/// A child that begins, ends or goes away touches its parent, which is asked again until it orders
-/// nothing more.
-void Decider::step_parents() {
-  std::set<JobKey> waiting;
-  while (!restless_.empty()) {
-    const JobKey key = restless_.extract(restless_.begin()).value();
-    const auto parent = state_.jobs.find(key);
-    if (parent == state_.jobs.end()) continue;
-    for (const core::Order& order : core::step(state_, parent->second)) {
-      const bool has_to_wait =
-          std::holds_alternative<core::SubmitChild>(order) && parts_.store.is_full();
-      if (has_to_wait) {
+void Decider::recorded(const core::Touched& touched) {
+  const bool concerns_maker = maker_ != nullptr && !touched.of<TemplateDeployment>().empty();
+  if (concerns_maker) maker_->recorded();
+}
+
+/// A child that begins, ends or goes away touches its parent, and a line its deployment: they are
+/// asked again until they order nothing more.
+template <typename T>
+void Decider::step_restless() {
+  std::set<core::EntityKey<T>> waiting;
+  auto& restless = restless_.of<T>();
+  while (!restless.empty()) {
+    const auto key = restless.extract(restless.begin()).value();
+    const auto& all = core::Entity<T>::map(state_);
+    const auto found = all.find(key);
+    if (found == all.end()) continue;
+    for (const auto& order : core::step(state_, found->second)) {
+      if (needs_room(order) && parts_.store.is_full()) {
         waiting.insert(key);
       } else {
-        std::visit([&](const auto& what) { carry_out(key, what); }, order);
+        carry_out(key, order);
       }
     }
   }
-  restless_ = std::move(waiting);
+  restless = std::move(waiting);
 }
 
-void Decider::carry_out(const JobKey&, const core::SubmitChild& order) {
-  model::Job child = order.child;
-  child.sequence = next_job_sequence();
-  child.created_at = child.modified_at = parts_.clock.now().wall;
-  ledger_.apply(core::JobSubmitted{std::move(child)});
+void Decider::carry_out(const JobKey& parent, const core::Order& order) {
+  const WallTime now = parts_.clock.now().wall;
+  if (const auto* submit = std::get_if<core::SubmitChild>(&order)) {
+    Job child = submit->child;
+    child.sequence = next_job_sequence();
+    child.created_at = child.modified_at = now;
+    ledger_.apply(core::JobSubmitted{std::move(child)});
+  } else if (const auto* cancel = std::get_if<core::CancelChild>(&order)) {
+    ledger_.apply(core::JobCancelRequested{cancel->child, now});
+    stop_rest(cancel->child);
+  } else if (const auto* end = std::get_if<core::SetParentStatus>(&order)) {
+    ledger_.apply(
+        core::ParentEnded{.job = parent, .status = end->status, .error = end->error, .at = now});
+  }
 }
 
-void Decider::carry_out(const JobKey&, const core::CancelChild& order) {
-  ledger_.apply(core::JobCancelRequested{order.child, parts_.clock.now().wall});
-  stop_rest(order.child);
+void Decider::carry_out(const DeploymentKey& key, const core::DeploymentOrder& order) {
+  const WallTime now = parts_.clock.now().wall;
+  if (const auto* asked = std::get_if<core::MakerOrder>(&order)) {
+    ask_maker(key, *asked);
+  } else if (const auto* settle = std::get_if<core::SettleResource>(&order)) {
+    model::DeploymentOperation line = settle->line;
+    line.started_at = line.ended_at = now;
+    ledger_.apply(core::ResourceSettled{key, std::move(line)});
+  } else if (const auto* end = std::get_if<core::EndDeployment>(&order)) {
+    ledger_.apply(core::DeploymentEnded{.deployment = key,
+                                        .id = state_.deployments.at(key).id,
+                                        .state = end->state,
+                                        .error_code = end->error_code,
+                                        .error = end->error,
+                                        .at = now});
+  }
 }
 
-void Decider::carry_out(const JobKey& parent, const core::SetParentStatus& order) {
-  ledger_.apply(core::ParentEnded{
-      .job = parent, .status = order.status, .error = order.error, .at = parts_.clock.now().wall});
+void Decider::ask_maker(const DeploymentKey& key, const core::MakerOrder& order) {
+  ledger_.then([this, key, id = state_.deployments.at(key).id, order] {
+    if (maker_ != nullptr) maker_->carry_out(key, id, order);
+  });
 }
 
 void Decider::decide() {
-  step_parents();
+  step_restless<Job>();
+  if (maker_ != nullptr) step_restless<TemplateDeployment>();
   const core::Plan plan = core::plan(state_, parts_.clock.now().wall);
   carry_out(plan);
   // What was called back can be given work at once.

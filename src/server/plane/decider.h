@@ -11,10 +11,12 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "core/controller.h"
+#include "core/deployment_controller.h"
 #include "core/schedule.h"
 #include "server/plane/effects.h"
 #include "server/plane/idleness.h"
 #include "server/plane/ledger.h"
+#include "server/plane/template_maker.h"
 
 namespace berth::server {
 
@@ -46,6 +48,10 @@ class Decider {
   /// When that is to be done again at the latest, if nothing changes.
   std::optional<TimePoint> next_departure() const { return next_departure_; }
 
+  /// Who makes what templates name; nullptr: nobody does, and deployments wait.
+  void attach(TemplateMaker* maker);
+  const TemplateMaker* maker() const { return maker_; }
+
   // What a change entails at the nodes that hold the job.
 
   /// The node's job is stopped and queued again, the node goes.
@@ -58,14 +64,17 @@ class Decider {
   // As LedgerOwner.
   void before(const core::Event& event) { idleness_.before(event); }
   void after(const core::Touched& touched);
+  void recorded(const core::Touched& touched);
   void loaded();
 
  private:
   void carry_out(const core::Plan& plan);
-  void step_parents();
-  void carry_out(const model::JobKey& parent, const core::SubmitChild& order);
-  void carry_out(const model::JobKey& parent, const core::CancelChild& order);
-  void carry_out(const model::JobKey& parent, const core::SetParentStatus& order);
+  /// Asks for what follows, of each that may have something to order, until nothing more does.
+  template <typename T>
+  void step_restless();
+  void carry_out(const model::JobKey& parent, const core::Order& order);
+  void carry_out(const model::DeploymentKey& deployment, const core::DeploymentOrder& order);
+  void ask_maker(const model::DeploymentKey& deployment, const core::MakerOrder& order);
   void request(model::Node node);
   void place(core::JobPlaced placed);
   void hand_over(core::EngineRunStarted started);
@@ -78,7 +87,8 @@ class Decider {
   Idleness idleness_;
   std::int64_t next_node_sequence_ = 1;
   std::int64_t next_job_sequence_ = 1;
-  std::set<model::JobKey> restless_;                  ///< Parents that may have something to order.
+  core::EntityKeys restless_;  ///< Parents and deployments that may have something to order.
+  TemplateMaker* maker_ = nullptr;
   std::map<model::NodeId, TimePoint> leaving_since_;  ///< Nodes that can still be recalled.
   std::optional<TimePoint> next_departure_;
 };

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -25,7 +24,7 @@ constexpr Duration kMoment = std::chrono::seconds(1);
 struct Ledger::Turn {
   store::Batch batch;
   core::Touched touched;
-  std::set<model::JobKey> ended;  ///< The state drops them with the commit.
+  core::EntityKeys ended;  ///< The state drops them with the commit.
   std::vector<std::function<void()>> effects;
   std::vector<std::function<void(Status)>> waiters;
   TimePoint handed_over{};  ///< To the store.

@@ -25,12 +25,23 @@ void add_rows(const core::State& state, const core::Touched& touched, store::Bat
   core::for_each_entity([&]<typename T>() { add_rows_of<T>(state, touched, batch); });
 }
 
-std::set<model::JobKey> ended_among(const core::State& state, const core::Touched& touched) {
-  std::set<model::JobKey> ended;
-  for (const model::JobKey& key : touched.of<model::Job>()) {
-    const auto found = state.jobs.find(key);
-    if (found != state.jobs.end() && model::is_terminal(found->second.status)) ended.insert(key);
+template <typename T, typename IsOver>
+static void collect_ended(const core::State& state, const core::Touched& touched,
+                          const IsOver& is_over, core::EntityKeys& ended) {
+  const auto& all = core::Entity<T>::map(state);
+  for (const auto& key : touched.of<T>()) {
+    const auto found = all.find(key);
+    if (found != all.end() && is_over(found->second)) ended.of<T>().insert(key);
   }
+}
+
+core::EntityKeys ended_among(const core::State& state, const core::Touched& touched) {
+  core::EntityKeys ended;
+  collect_ended<model::Job>(
+      state, touched, [](const model::Job& job) { return is_terminal(job.status); }, ended);
+  collect_ended<model::TemplateDeployment>(
+      state, touched,
+      [](const model::TemplateDeployment& deployment) { return is_over(deployment.state); }, ended);
   return ended;
 }
 

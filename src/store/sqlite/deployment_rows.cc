@@ -10,50 +10,45 @@ namespace berth::store {
 using model::DeploymentOperation;
 using model::TemplateDeployment;
 
-namespace {
-
-/// In the case that they are stored in, for as long as a statement needs them.
-struct Key {
-  Key(const std::string& of_subscription, const std::string& of_group, const std::string& of_name)
-      : subscription(to_lower(of_subscription)),
-        group(to_lower(of_group)),
-        name(to_lower(of_name)) {}
-  std::string subscription;
-  std::string group;
-  std::string name;
-};
-
-}  // namespace
-
-Status RowWriter::put(const PutDeployment& write) {
-  const TemplateDeployment& deployment = write.deployment;
-  const Key key(deployment.subscription, deployment.resource_group, deployment.name);
+Status RowWriter::put(const Put<TemplateDeployment>& write) {
+  const TemplateDeployment& deployment = write.value;
+  const model::DeploymentKey key = key_of(deployment);
   TRY(database_.run(
       "DELETE FROM deployment_operations WHERE deployment = (SELECT id FROM deployments WHERE "
       "subscription = ? AND resource_group = ? AND name = ?) AND deployment <> ?",
-      {key.subscription, key.group, key.name, deployment.id}));
+      {key.subscription, key.resource_group, key.name, deployment.id}));
   TRY(database_.run(
       "DELETE FROM deployments WHERE subscription = ? AND resource_group = ? AND name = ? AND "
       "id <> ?",
-      {key.subscription, key.group, key.name, deployment.id}));
+      {key.subscription, key.resource_group, key.name, deployment.id}));
   return database_.run(
       "INSERT INTO deployments (id, subscription, resource_group, name, live, doc) "
       "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE "
       "SET live = excluded.live, doc = excluded.doc",
-      {deployment.id, key.subscription, key.group, key.name,
+      {deployment.id, key.subscription, key.resource_group, key.name,
        std::int64_t{model::is_over(deployment.state) ? 0 : 1}, document(deployment)});
 }
 
-Status RowWriter::put(const DeleteDeployment& write) {
-  TRY(database_.run("DELETE FROM deployment_operations WHERE deployment = ?", {write.deployment}));
-  return database_.run("DELETE FROM deployments WHERE id = ?", {write.deployment});
+Status RowWriter::put(const Erase<TemplateDeployment>& write) {
+  const Values key = {write.key.subscription, write.key.resource_group, write.key.name};
+  TRY(database_.run(
+      "DELETE FROM deployment_operations WHERE deployment = (SELECT id FROM deployments WHERE "
+      "subscription = ? AND resource_group = ? AND name = ?)",
+      key));
+  return database_.run(
+      "DELETE FROM deployments WHERE subscription = ? AND resource_group = ? AND name = ?", key);
 }
 
-Status RowWriter::put(const PutDeploymentOperation& write) {
-  const DeploymentOperation& operation = write.operation;
+Status RowWriter::put(const Put<DeploymentOperation>& write) {
+  const DeploymentOperation& operation = write.value;
   return database_.run(
       "INSERT OR REPLACE INTO deployment_operations (deployment, number, doc) VALUES (?, ?, ?)",
       {operation.deployment, std::int64_t{operation.number}, document(operation)});
+}
+
+Status RowWriter::put(const Erase<DeploymentOperation>& write) {
+  return database_.run("DELETE FROM deployment_operations WHERE deployment = ? AND number = ?",
+                       {write.key.deployment, std::int64_t{write.key.number}});
 }
 
 Status RowWriter::put(const PutResourceGroup& write) {
@@ -70,24 +65,20 @@ Status RowWriter::put(const DeleteResourceGroup& write) {
 Result<std::optional<TemplateDeployment>> DeploymentRows::find(const std::string& subscription,
                                                                const std::string& resource_group,
                                                                const std::string& name) {
-  const Key key(subscription, resource_group, name);
+  const model::DeploymentKey key = model::deployment_key(subscription, resource_group, name);
   return read_first<TemplateDeployment>(TRY(reader_.query(
       "SELECT doc FROM deployments WHERE subscription = ? AND resource_group = ? AND name = ?",
-      {key.subscription, key.group, key.name})));
+      {key.subscription, key.resource_group, key.name})));
 }
 
 Result<Page<TemplateDeployment>> DeploymentRows::list(const DeploymentQuery& query) {
-  const Key key(query.subscription, query.resource_group, "");
-  return read_page<TemplateDeployment>(
-      TRY(reader_.query("SELECT doc FROM deployments WHERE subscription = ? AND resource_group = ? "
-                        "ORDER BY number DESC LIMIT ? OFFSET ?",
-                        {key.subscription, key.group, static_cast<std::int64_t>(query.limit),
-                         static_cast<std::int64_t>(query.skip)})));
-}
-
-Result<std::vector<TemplateDeployment>> DeploymentRows::unfinished() {
-  return read_documents<TemplateDeployment>(
-      TRY(reader_.query("SELECT doc FROM deployments WHERE live = 1 ORDER BY number")));
+  const model::DeploymentKey key =
+      model::deployment_key(query.subscription, query.resource_group, "");
+  return read_page<TemplateDeployment>(TRY(
+      reader_.query("SELECT doc FROM deployments WHERE subscription = ? AND resource_group = ? "
+                    "ORDER BY number DESC LIMIT ? OFFSET ?",
+                    {key.subscription, key.resource_group, static_cast<std::int64_t>(query.limit),
+                     static_cast<std::int64_t>(query.skip)})));
 }
 
 Result<std::vector<DeploymentOperation>> DeploymentRows::operations(const std::string& deployment) {

@@ -14,7 +14,6 @@ class DeploymentRows final : public DeploymentReader {
                                                         const std::string& resource_group,
                                                         const std::string& name) override;
   Result<Page<model::TemplateDeployment>> list(const DeploymentQuery& query) override;
-  Result<std::vector<model::TemplateDeployment>> unfinished() override;
   Result<std::vector<model::DeploymentOperation>> operations(
       const std::string& deployment) override;
   Result<std::vector<model::ResourceGroup>> groups() override;

@@ -14,7 +14,7 @@ class DeploymentRowsTest : public StoreFixture {
                                               DeploymentState state = DeploymentState::Running) {
     return {.id = id, .subscription = "S", .resource_group = "Group", .name = name, .state = state};
   }
-  static PutDeploymentOperation operation(const std::string& deployment, int number) {
+  static Put<model::DeploymentOperation> operation(const std::string& deployment, int number) {
     return {{.deployment = deployment, .number = number}};
   }
   DeploymentReader& rows() { return store->deployments(); }
@@ -23,7 +23,7 @@ class DeploymentRowsTest : public StoreFixture {
 TEST_F(DeploymentRowsTest, AreFoundByNameInAnyCase) {
   model::TemplateDeployment made = deployment("1", "First");
   made.definition = {{"contentVersion", "1.0.0.0"}};
-  commit({PutDeployment{made}});
+  commit({Put{made}});
   reopen();
 
   const auto found = *rows().find("s", "GROUP", "first");
@@ -35,28 +35,28 @@ TEST_F(DeploymentRowsTest, AreFoundByNameInAnyCase) {
 }
 
 TEST_F(DeploymentRowsTest, OfTheSameNameReplaceEachOtherWithTheirOperations) {
-  commit({PutDeployment{deployment("1", "d")}, operation("1", 1), operation("1", 2)});
-  commit({PutDeployment{deployment("2", "D")}, operation("2", 1)});
+  commit({Put{deployment("1", "d")}, operation("1", 1), operation("1", 2)});
+  commit({Put{deployment("2", "D")}, operation("2", 1)});
 
   EXPECT_EQ((*rows().find("S", "Group", "d"))->id, "2");
   EXPECT_TRUE(rows().operations("1")->empty());
   EXPECT_EQ(rows().operations("2")->size(), 1u);
 }
 
-TEST_F(DeploymentRowsTest, ThatAreNotOverAreFound) {
-  commit({PutDeployment{deployment("1", "a")}, PutDeployment{deployment("2", "b")},
-          PutDeployment{deployment("3", "c", DeploymentState::Accepted)}});
-  commit({PutDeployment{deployment("2", "b", DeploymentState::Failed)}});
+TEST_F(DeploymentRowsTest, ThatAreNotOverAreLoaded) {
+  commit({Put{deployment("1", "a")}, Put{deployment("2", "b")},
+          Put{deployment("3", "c", DeploymentState::Accepted)}});
+  commit({Put{deployment("2", "b", DeploymentState::Failed)}});
 
-  const auto unfinished = *rows().unfinished();
+  const auto live = store->load()->deployments;
 
-  ASSERT_EQ(unfinished.size(), 2u);
-  EXPECT_EQ(unfinished[0].name, "a");
-  EXPECT_EQ(unfinished[1].name, "c");
+  ASSERT_EQ(live.size(), 2u);
+  EXPECT_TRUE(live.contains(model::deployment_key("S", "Group", "a")));
+  EXPECT_TRUE(live.contains(model::deployment_key("S", "Group", "c")));
 }
 
 TEST_F(DeploymentRowsTest, AreListedNewestFirstAPageAtATime) {
-  for (const char* id : {"1", "2", "3"}) commit({PutDeployment{deployment(id, id)}});
+  for (const char* id : {"1", "2", "3"}) commit({Put{deployment(id, id)}});
 
   const auto page =
       *rows().list({.subscription = "s", .resource_group = "group", .skip = 1, .limit = 1});
@@ -66,8 +66,8 @@ TEST_F(DeploymentRowsTest, AreListedNewestFirstAPageAtATime) {
 }
 
 TEST_F(DeploymentRowsTest, AreDeletedWithTheirOperations) {
-  commit({PutDeployment{deployment("1", "a")}, operation("1", 1)});
-  commit({DeleteDeployment{"1"}});
+  commit({Put{deployment("1", "a")}, operation("1", 1)});
+  commit({Erase<model::TemplateDeployment>{model::deployment_key("S", "Group", "a")}});
 
   EXPECT_FALSE(*rows().find("S", "Group", "a"));
   EXPECT_TRUE(rows().operations("1")->empty());

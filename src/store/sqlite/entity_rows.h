@@ -38,6 +38,16 @@ template <>
 inline Result<Cursor> query_entities<model::Job>(Database& reader) {
   return reader.query("SELECT doc FROM jobs INDEXED BY jobs_live WHERE live = 1");
 }
+template <>
+inline Result<Cursor> query_entities<model::TemplateDeployment>(Database& reader) {
+  return reader.query("SELECT doc FROM deployments WHERE live = 1");
+}
+template <>
+inline Result<Cursor> query_entities<model::DeploymentOperation>(Database& reader) {
+  return reader.query(
+      "SELECT doc FROM deployment_operations WHERE deployment IN "
+      "(SELECT id FROM deployments WHERE live = 1)");
+}
 
 template <typename T>
 Status load_entities(Database& reader, core::State& state) {

@@ -31,6 +31,10 @@ class RowWriter {
   Status put(const Erase<T>& write);
   Status put(const Put<model::Job>& write);
   Status put(const Erase<model::Job>& write);
+  Status put(const Put<model::TemplateDeployment>& write);
+  Status put(const Erase<model::TemplateDeployment>& write);
+  Status put(const Put<model::DeploymentOperation>& write);
+  Status put(const Erase<model::DeploymentOperation>& write);
   // What else changes with some of them.
   template <typename Other>
   Status follow(const Other&) {
@@ -56,9 +60,6 @@ class RowWriter {
   Status put(const DeleteBlob& write);
   Status put(const PutBlock& write);
   Status put(const DropBlocks& write);
-  Status put(const PutDeployment& write);
-  Status put(const DeleteDeployment& write);
-  Status put(const PutDeploymentOperation& write);
   Status put(const PutResourceGroup& write);
   Status put(const DeleteResourceGroup& write);
   Status put(const PutSecret& write);
