@@ -19,13 +19,16 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 
 set(BERTH_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror)
 
-if(BERTH_UNITY)
-  # Warns of a type in a header that has a member from an anonymous namespace; here the "header" is a .cc file.
-  list(APPEND BERTH_WARNINGS -Wno-subobject-linkage)
-endif()
 # Tests are compiled once and run once: optimising them takes longer than it saves. What they do themselves need not
 # be looked at for undefined behaviour, which takes as long again.
 set(BERTH_TEST_OPTIONS ${BERTH_WARNINGS} -O0)
+if(BERTH_UNITY)
+  # Warns of a type in a header that has a member from an anonymous namespace; here the "header" is a .cc file.
+  list(APPEND BERTH_TEST_OPTIONS -Wno-subobject-linkage)
+  if(NOT BERTH_UNITY STREQUAL "TESTS")
+    list(APPEND BERTH_WARNINGS -Wno-subobject-linkage)
+  endif()
+endif()
 if(BERTH_SANITIZE MATCHES "undefined")
   list(APPEND BERTH_TEST_OPTIONS -fno-sanitize=undefined)
 endif()

@@ -97,7 +97,7 @@ def test_the_examples_run_as_they_are(pool, example, processes):
         needs("PyTorch", found.returncode == 0)
 
     outcome = pool.run("job", "create", "-f", EXAMPLES / example / "job.yml", "--name", "it", "--stream",
-                       "-o", "none", timeout=180)
+                       "-o", "none")
 
     assert outcome.code == 0, (outcome, download(pool, "it"))
     assert f"rank 0 of {processes}" in outcome.out + outcome.err

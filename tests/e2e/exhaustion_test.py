@@ -8,7 +8,7 @@ import socket
 
 import pytest
 
-from harness import WORKSPACE, eventually, grew_too_much, memory_kib
+from harness import DEADLINE, WORKSPACE, eventually, grew_too_much, memory_kib
 
 
 @pytest.fixture
@@ -118,7 +118,7 @@ def test_thousands_of_silent_connections_hold_nobody_up(served):
             early.request("GET", WORKSPACE, headers={"Authorization": f"Bearer {served.token()}"})
             assert early.getresponse().read()
             for number in range(count):
-                peer = socket.create_connection(("127.0.0.1", served.cached_port()), timeout=60)
+                peer = socket.create_connection(("127.0.0.1", served.cached_port()), timeout=DEADLINE)
                 peers.append(peer)
                 if number % 3:
                     send_until_refused(peer, [b"G" if number % 3 == 1 else b"\x16"])
@@ -146,7 +146,7 @@ def test_more_silent_connections_than_there_may_be_shut_nobody_out(served):
             early.request("GET", WORKSPACE, headers={"Authorization": f"Bearer {served.token()}"})
             assert early.getresponse().read()
             for _ in range(count):
-                peers.append(socket.create_connection(("127.0.0.1", served.cached_port()), timeout=60))
+                peers.append(socket.create_connection(("127.0.0.1", served.cached_port()), timeout=DEADLINE))
             assert served.get("/jobs").status == 200, "a new connection of somebody with a token"
             early.request("GET", WORKSPACE, headers={"Authorization": f"Bearer {served.token()}"})
             assert early.getresponse().status == 200

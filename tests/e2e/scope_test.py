@@ -6,7 +6,7 @@ import stat
 
 import pytest
 
-from harness import WORKSPACE
+from harness import DEADLINE, WORKSPACE
 
 API = "api-version=2024-10-01"
 OTHER = WORKSPACE.replace("/workspaces/default", "/workspaces/other")
@@ -175,10 +175,10 @@ def test_a_token_that_is_redirected_is_for_its_owner_alone(berth, words):
 
     with open(new, "w") as out:
         first = berth.popen(*words, stdout=out)
-        _, quiet = first.communicate(timeout=60)
+        _, quiet = first.communicate(timeout=DEADLINE)
     with open(old, "a") as out:
         second = berth.popen(*words, stdout=out)
-        _, loud = second.communicate(timeout=60)
+        _, loud = second.communicate(timeout=DEADLINE)
 
     assert (first.returncode, second.returncode) == (0, 0), (quiet, loud)
     assert mode(new) == 0o600 and b"others can read" not in quiet

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Room comes back: jobs that are deleted, rules that delete them, sweeps, and what all of it takes."""
 
+import contextlib
 import json
 import os
 
@@ -16,7 +17,12 @@ MIB = 1 << 20
 
 
 def objects(berth):
-    return {path.name: path.stat().st_size for path in (berth.home / "objects").iterdir()}
+    """Their sizes. A sweep may take one away while it is looked at."""
+    sizes = {}
+    for path in (berth.home / "objects").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            sizes[path.name] = path.stat().st_size
+    return sizes
 
 
 def sweep(berth, *words):

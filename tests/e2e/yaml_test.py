@@ -101,7 +101,7 @@ def test_what_is_not_yaml_fails_plainly(berth, content):
 def limited(berth, text, name="bomb.yml"):
     """Reads the file under a memory limit that a bomb would break."""
     (berth.folder / name).write_text(text)
-    return berth.fails("job", "create", "-f", name, timeout=60, preexec_fn=limit_memory)
+    return berth.fails("job", "create", "-f", name, preexec_fn=limit_memory)
 
 
 def limit_memory():

@@ -319,7 +319,8 @@ void Agent::perform(const core::FreeResults& action) {
 void Agent::perform(const core::Report& action) { perform(core::Send{action.ended}); }
 
 void Agent::perform(const core::Remove& action) {
-  later(stage_.random.between(0ms, 5ms), [this, ref = action.attempt] {
+  const Duration longest = stage_.faults.removal_is_slow ? 2s : 5ms;
+  later(stage_.random.between(0ms, longest), [this, ref = action.attempt] {
     machine_.kept().erase(ref);
     transfers_.erase(ref);
     started_.erase(ref);

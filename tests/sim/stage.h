@@ -28,9 +28,10 @@ struct Faults {
   int provider_fails_late = 0;   ///< Acts, and says that it did not.
   int provider_lies = 0;         ///< Does nothing, and says that it did.
   int provider_is_slow = 0;
-  int boots_fail = 0;         ///< The machine comes, its agent never does.
-  bool engine_loses = false;  ///< Attempts vanish, or are stopped and nobody asked for it.
-  int engine_is_behind = 0;   ///< Says for a while what was so before.
+  bool removal_is_slow = false;  ///< Of what an attempt has left on its machine.
+  int boots_fail = 0;            ///< The machine comes, its agent never does.
+  bool engine_loses = false;     ///< Attempts vanish, or are stopped and nobody asked for it.
+  int engine_is_behind = 0;      ///< Says for a while what was so before.
 };
 
 /// What all parts of one world share.

@@ -11,7 +11,7 @@ import pytest
 from azure.core.exceptions import ClientAuthenticationError, HttpResponseError
 from azure.identity import DefaultAzureCredential, ManagedIdentityCredential
 
-from harness import BINARY, eventually
+from harness import BINARY, DEADLINE, eventually
 from pointing import make_client, shell_environment
 
 
@@ -106,7 +106,7 @@ def test_a_job_does_not_inherit_what_the_shell_was_told(berth):
     told = shell_environment(berth)
     berth.ok("server", "stop")
     outcome = subprocess.run([str(BINARY), "run", "--", "env"], env=berth.environment | told, cwd=berth.folder,
-                             capture_output=True, text=True, timeout=60, check=True)
+                             capture_output=True, text=True, timeout=DEADLINE, check=True)
     assert "PATH=" in outcome.stdout
     for name in ("IDENTITY_HEADER", "MLFLOW_TRACKING_TOKEN"):
         assert told[name] not in outcome.stdout
