@@ -249,8 +249,7 @@ TEST_F(AttachedMachine, GoesWithItsNodeWhenItIsDeleted) {
   }
   join();
   const IdleSince idle = {{machine, TimePoint()}};
-  EXPECT_EQ(surplus(state, idle, std::chrono::hours(1), TimePoint()).nodes,
-            std::vector{machine});
+  EXPECT_EQ(surplus(state, idle, std::chrono::hours(1), TimePoint()).nodes, std::vector{machine});
   apply_event(state, NodeGone{.node = machine});
   EXPECT_EQ(plan(state, sample::at(2)).remove, std::vector{sample::compute_key("box")});
   apply_event(state, ComputeGone{sample::compute_key("box")});

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/record.h"
-#include "model/asset.h"
+#include "model/assets/asset.h"
 #include "model/datastore.h"
 
 namespace berth::model {

@@ -7,7 +7,7 @@
 #include "base/digest.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "core/workspace_rules.h"
+#include "core/rules/workspace_rules.h"
 #include "server/blob/access.h"
 #include "server/door/error_reply.h"
 #include "server/door/identification.h"

@@ -11,7 +11,7 @@
 #include "base/digest.h"
 #include "base/record.h"
 #include "base/text.h"
-#include "core/workspace_rules.h"
+#include "core/rules/workspace_rules.h"
 #include "io/files/temporary_directory.h"
 #include "server/application.h"
 #include "server/assets/log_blob.h"

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "model/asset.h"
+#include "model/assets/asset.h"
 #include "model/job.h"
 #include "store/blob.h"
 

@@ -14,7 +14,7 @@
 #include "core/state.h"
 #include "io/files/object_store.h"
 #include "io/loop.h"
-#include "model/asset.h"
+#include "model/assets/asset.h"
 #include "model/audit.h"
 #include "model/job.h"
 #include "store/blob.h"

@@ -2,7 +2,7 @@
 // What storage clients send: block lists, ranges, names of blobs.
 
 #include "fuzz.h"
-#include "model/reference.h"
+#include "model/assets/reference.h"
 #include "wire/blob/block_list.h"
 #include "wire/blob/listing.h"
 #include "wire/blob/range.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ${{…}} and $[[…]] in a command.
 
-#include "core/expression.h"
+#include "core/rules/expression.h"
 
 #include "fuzz.h"
 

@@ -2,7 +2,7 @@
 // Bodies of requests: every reader of ARM's JSON, and what is accepted is written and read again.
 
 #include "base/record.h"
-#include "core/expression.h"
+#include "core/rules/expression.h"
 #include "fuzz.h"
 #include "wire/arm/compute.h"
 #include "wire/arm/error.h"

@@ -5,12 +5,12 @@
 
 #include "base/clock.h"
 #include "base/quantity.h"
-#include "core/docker_limits.h"
+#include "core/rules/docker_limits.h"
 #include "fuzz.h"
 #include "io/address.h"
+#include "model/assets/reference.h"
+#include "model/assets/reference_scope.h"
 #include "model/memory.h"
-#include "model/reference.h"
-#include "model/reference_scope.h"
 
 using namespace berth;
 

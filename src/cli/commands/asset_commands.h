@@ -5,7 +5,7 @@
 #include "base/result.h"
 #include "cli/command.h"
 #include "cli/given.h"
-#include "model/asset.h"
+#include "model/assets/asset.h"
 
 namespace berth::cli {
 

@@ -6,7 +6,7 @@
 #include "cli/given.h"
 #include "cli/transfer/download.h"
 #include "cli/transfer/upload.h"
-#include "model/reference.h"
+#include "model/assets/reference.h"
 #include "wire/yaml/asset.h"
 
 namespace berth::cli {

@@ -7,7 +7,7 @@
 #include "cli/transfer/datastore.h"
 #include "cli/transfer/transfer.h"
 #include "io/files/file.h"
-#include "model/reference.h"
+#include "model/assets/reference.h"
 
 namespace berth::cli {
 namespace {

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "cli/transfer/ignore.h"
 #include "io/files/file.h"
-#include "model/reference.h"
+#include "model/assets/reference.h"
 
 namespace berth::cli {
 namespace {

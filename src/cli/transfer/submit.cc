@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "cli/transfer/git.h"
 #include "cli/transfer/upload.h"
-#include "model/reference_scope.h"
+#include "model/assets/reference_scope.h"
 #include "wire/arm/resource.h"
 
 namespace berth::cli {

@@ -7,7 +7,7 @@
 
 #include "base/digest.h"
 #include "base/text.h"
-#include "model/reference.h"
+#include "model/assets/reference.h"
 
 namespace berth::node {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "model/asset.h"
+#include "model/assets/asset.h"
 #include "server/door/call.h"
 
 namespace berth::server {

@@ -3,7 +3,7 @@
 #include <deque>
 
 #include "base/text.h"
-#include "model/reference.h"
+#include "model/assets/reference.h"
 #include "server/arm/asset_filter.h"
 #include "server/arm/pending_upload.h"
 #include "server/assets/asset_versions.h"

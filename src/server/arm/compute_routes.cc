@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.h"
-#include "core/compute_rules.h"
+#include "core/rules/compute_rules.h"
 #include "server/door/paging.h"
 #include "server/door/route.h"
 #include "server/fleet/compute_view.h"

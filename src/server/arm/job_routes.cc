@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.h"
-#include "model/reference_scope.h"
+#include "model/assets/reference_scope.h"
 #include "server/door/paging.h"
 #include "server/door/route.h"
 #include "server/plane/jobs_desk.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sizes, usages and quotas of a location: what clients ask before they make a compute.
 #include "base/check.h"
-#include "core/compute_rules.h"
-#include "core/quota.h"
+#include "core/rules/compute_rules.h"
+#include "core/rules/quota.h"
 #include "server/door/route.h"
 #include "server/fleet/compute_view.h"
 #include "server/plane/computes_desk.h"

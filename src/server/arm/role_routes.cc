@@ -3,7 +3,7 @@
 // the subscription for the whole installation.
 #include "base/text.h"
 #include "core/access.h"
-#include "core/workspace_rules.h"
+#include "core/rules/workspace_rules.h"
 #include "server/door/route.h"
 #include "server/plane/access_desk.h"
 #include "server/plane/ledger.h"

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "model/asset.h"
+#include "model/assets/asset.h"
 #include "store/store.h"
 
 namespace berth::server {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "model/reference.h"
+#include "model/assets/reference.h"
 
 namespace berth::server {
 

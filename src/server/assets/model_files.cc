@@ -8,8 +8,8 @@
 #include "base/digest.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "model/assets/reference.h"
 #include "model/datastore.h"
-#include "model/reference.h"
 
 namespace berth::server {
 namespace {

@@ -2,7 +2,7 @@
 #include "server/blob/access.h"
 
 #include "base/text.h"
-#include "core/workspace_rules.h"
+#include "core/rules/workspace_rules.h"
 #include "model/datastore.h"
 #include "server/assets/model_files.h"
 #include "server/plane/ledger.h"

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "model/assets/reference.h"
 #include "model/datastore.h"
-#include "model/reference.h"
 #include "server/assets/model_files.h"
 #include "server/plane/ledger.h"
 #include "server/plane/references.h"

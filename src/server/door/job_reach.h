@@ -11,7 +11,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "model/asset.h"
+#include "model/assets/asset.h"
 #include "model/tracking.h"
 #include "server/door/call.h"
 #include "store/tracking.h"

@@ -3,7 +3,7 @@
 // workspace lets its jobs do. What must happen is computed from each route's action.
 #include <gtest/gtest.h>
 
-#include "core/workspace_rules.h"
+#include "core/rules/workspace_rules.h"
 #include "server/application_fixture.h"
 
 namespace berth::server {

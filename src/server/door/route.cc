@@ -3,7 +3,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
-#include "model/reference.h"
+#include "model/assets/reference.h"
 
 namespace berth::server {
 namespace {

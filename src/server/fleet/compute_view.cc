@@ -2,7 +2,7 @@
 #include "server/fleet/compute_view.h"
 
 #include "base/text.h"
-#include "core/quota.h"
+#include "core/rules/quota.h"
 #include "model/site_kind.h"
 
 namespace berth::server {

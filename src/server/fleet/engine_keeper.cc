@@ -3,7 +3,7 @@
 
 #include "base/back_off.h"
 #include "base/log.h"
-#include "core/workspace_rules.h"
+#include "core/rules/workspace_rules.h"
 #include "model/compute_kind.h"
 #include "server/fleet/launch.h"
 #include "server/plane/attempt.h"

@@ -5,7 +5,7 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "base/version.h"
-#include "core/workspace_rules.h"
+#include "core/rules/workspace_rules.h"
 #include "model/compute_kind.h"
 #include "server/assets/log_blob.h"
 #include "server/fleet/launch.h"

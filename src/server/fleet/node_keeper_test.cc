@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/compute_rules.h"
+#include "core/rules/compute_rules.h"
 #include "server/plane/control_plane.h"
 #include "store/fake_store.h"
 #include "target/fake/fake_provider.h"

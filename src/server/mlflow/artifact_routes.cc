@@ -3,8 +3,8 @@
 // job logs lies beside what it left in outputs/. Models that Azure ML's clients uploaded lie on the
 // other datastore: they are read, not written, below datastores/<name>/.
 #include "base/text.h"
+#include "model/assets/reference.h"
 #include "model/datastore.h"
-#include "model/reference.h"
 #include "server/assets/model_files.h"
 #include "server/blob/operations.h"
 #include "server/door/route.h"

@@ -7,8 +7,8 @@
 #include <array>
 
 #include "base/text.h"
+#include "model/assets/reference.h"
 #include "model/datastore.h"
-#include "model/reference.h"
 #include "model/tracking.h"
 #include "server/assets/logged_models.h"
 #include "server/assets/model_files.h"

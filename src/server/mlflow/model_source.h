@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "model/asset.h"
+#include "model/assets/asset.h"
 #include "server/door/call.h"
 
 namespace berth::server {

@@ -2,7 +2,7 @@
 #include "server/mlflow/model_versions.h"
 
 #include "base/text.h"
-#include "model/reference.h"
+#include "model/assets/reference.h"
 #include "server/assets/model_files.h"
 #include "server/mlflow/model_source.h"
 

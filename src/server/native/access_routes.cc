@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // /berth/v1: users and their tokens.
 #include "base/text.h"
-#include "core/workspace_rules.h"
+#include "core/rules/workspace_rules.h"
 #include "server/door/route.h"
 #include "server/plane/access_desk.h"
 #include "server/plane/ledger.h"

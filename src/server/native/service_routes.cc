@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // /berth/v1: services of a workspace, and the way to each. A service is a job that is not meant to
 // end: its logs and its history are the job's.
-#include "model/reference_scope.h"
+#include "model/assets/reference_scope.h"
 #include "server/door/relay.h"
 #include "server/door/route.h"
 #include "server/fleet/service_gate.h"

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "core/compute_rules.h"
+#include "core/rules/compute_rules.h"
 #include "model/compute_kind.h"
 #include "server/plane/jobs_desk.h"
 #include "server/plane/site_kinds.h"

@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "core/compute_rules.h"
 #include "core/controller.h"
-#include "core/retention.h"
+#include "core/rules/compute_rules.h"
+#include "core/rules/retention.h"
 #include "core/schedule.h"
 #include "model/compute_kind.h"
 #include "model/labels.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/expression.h"
+#include "core/rules/expression.h"
 #include "model/job.h"
 #include "server/plane/desk.h"
 

@@ -2,9 +2,9 @@
 #include "server/plane/references.h"
 
 #include "base/text.h"
-#include "core/workspace_rules.h"
+#include "core/rules/workspace_rules.h"
+#include "model/assets/reference_scope.h"
 #include "model/datastore.h"
-#include "model/reference_scope.h"
 #include "server/assets/logged_models.h"
 #include "server/assets/model_files.h"
 #include "server/plane/jobs_desk.h"

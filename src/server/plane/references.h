@@ -7,8 +7,8 @@
 
 #include "base/result.h"
 #include "core/state.h"
+#include "model/assets/reference.h"
 #include "model/job.h"
-#include "model/reference.h"
 #include "store/store.h"
 
 namespace berth::server {

@@ -5,8 +5,8 @@
 
 #include "base/random.h"
 #include "base/text.h"
-#include "core/retention.h"
-#include "core/workspace_rules.h"
+#include "core/rules/retention.h"
+#include "core/rules/workspace_rules.h"
 
 namespace berth::server {
 

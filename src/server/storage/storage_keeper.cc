@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
-#include "core/retention.h"
-#include "core/workspace_rules.h"
+#include "core/rules/retention.h"
+#include "core/rules/workspace_rules.h"
 #include "server/plane/jobs_desk.h"
 #include "server/plane/ledger.h"
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "model/assets/reference.h"
 #include "model/datastore.h"
-#include "model/reference.h"
 #include "store/sqlite/documents.h"
 
 namespace berth::store {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "model/asset.h"
+#include "model/assets/asset.h"
 #include "model/job.h"
 #include "store/database/sqlite.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "model/array.h"
-#include "model/reference.h"
+#include "model/assets/reference.h"
 #include "wire/arm/envelope.h"
 #include "wire/arm/field.h"
 #include "wire/arm/resource.h"

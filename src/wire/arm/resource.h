@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "model/asset.h"
+#include "model/assets/asset.h"
 #include "model/datastore.h"
 #include "model/job.h"
 #include "model/workspace.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "model/asset.h"
+#include "model/assets/asset.h"
 
 namespace berth::wire::mlflow {
 

@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "base/text.h"
-#include "model/reference.h"
+#include "model/assets/reference.h"
 #include "wire/yaml/entity.h"
 
 namespace berth::wire::yaml {

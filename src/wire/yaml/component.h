@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "model/asset.h"
+#include "model/assets/asset.h"
 #include "wire/yaml/document.h"
 #include "wire/yaml/job.h"
 

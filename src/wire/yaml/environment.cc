@@ -7,7 +7,7 @@
 
 #include "base/digest.h"
 #include "base/text.h"
-#include "model/reference.h"
+#include "model/assets/reference.h"
 #include "wire/yaml/asset.h"
 #include "wire/yaml/entity.h"
 #include "wire/yaml/value.h"

@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "model/array.h"
-#include "model/reference.h"
+#include "model/assets/reference.h"
 #include "wire/yaml/entity.h"
 #include "wire/yaml/job_part.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "model/asset.h"
+#include "model/assets/asset.h"
 #include "model/job.h"
 #include "model/workspace.h"
 #include "wire/yaml/document.h"

@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "base/text.h"
-#include "model/reference.h"
+#include "model/assets/reference.h"
 #include "wire/arm/resource.h"
 #include "wire/yaml/entity.h"
 #include "wire/yaml/job_part.h"

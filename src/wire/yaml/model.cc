@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "model/reference.h"
+#include "model/assets/reference.h"
 #include "wire/yaml/asset.h"
 #include "wire/yaml/entity.h"
 #include "wire/yaml/value.h"

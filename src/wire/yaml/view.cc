@@ -5,7 +5,7 @@
 #include <array>
 
 #include "base/text.h"
-#include "model/reference.h"
+#include "model/assets/reference.h"
 #include "wire/arm/resource.h"
 #include "wire/yaml/asset.h"
 #include "wire/yaml/job.h"

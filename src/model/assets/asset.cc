@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/asset.h"
+#include "model/assets/asset.h"
 
 #include "base/check.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/compute_rules.h"
+#include "core/rules/compute_rules.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "core/expression.h"
+#include "core/rules/expression.h"
 #include "model/secret.h"
 #include "model/site_kind.h"
 

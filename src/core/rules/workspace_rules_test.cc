@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/workspace_rules.h"
+#include "core/rules/workspace_rules.h"
 
 #include <gtest/gtest.h>
 

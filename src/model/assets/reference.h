@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "base/result.h"
-#include "model/asset.h"
+#include "model/assets/asset.h"
 
 namespace berth::model {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/retention.h"
+#include "core/rules/retention.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/retention.h"
+#include "core/rules/retention.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "model/reference.h"
+#include "model/assets/reference.h"
 
 namespace berth::core {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/docker_limits.h"
+#include "core/rules/docker_limits.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/reference_scope.h"
+#include "model/assets/reference_scope.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/quota.h"
+#include "core/rules/quota.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "core/expression.h"
+#include "core/rules/expression.h"
 
 namespace berth::core {
 namespace {

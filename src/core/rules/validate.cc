@@ -11,11 +11,11 @@
 #include "base/text.h"
 #include "core/controller.h"
 #include "core/distribution.h"
-#include "core/docker_limits.h"
-#include "core/expression.h"
+#include "core/rules/docker_limits.h"
+#include "core/rules/expression.h"
 #include "core/service.h"
 #include "core/state.h"
-#include "model/reference.h"
+#include "model/assets/reference.h"
 
 namespace berth::core {
 namespace {
