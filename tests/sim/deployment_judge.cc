@@ -21,7 +21,9 @@ int number_of(const std::string& id) { return std::stoi(id); }
 
 // ---- What users were told ----------------------------------------------------------------------
 
+/// The answer may come after the commit of a delete: both can be in one, or in two that follow at once.
 Complaint DeploymentJudge::accepted(const DeploymentKey& key, const std::string& id) {
+  if (deleted_.contains(id)) return check_promises();
   std::string& promised = promised_[key];
   if (promised.empty() || number_of(promised) < number_of(id)) promised = id;
   return check_promises();
@@ -131,6 +133,7 @@ Complaint DeploymentJudge::erase(const DeploymentKey& key) {
   const std::string id = found->second.id;
   forget_lines(id);
   disk_.deployments.erase(found);
+  deleted_.insert(id);
   const auto promised = promised_.find(key);
   if (promised != promised_.end() && number_of(promised->second) <= number_of(id)) {
     promised_.erase(promised);

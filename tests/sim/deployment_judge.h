@@ -60,6 +60,7 @@ class DeploymentJudge {
   std::map<model::DeploymentKey, std::string> promised_{};
   std::set<std::string> cancel_asked_{};
   std::set<std::string> delete_asked_{};
+  std::set<std::string> deleted_{};  ///< From the disk.
 };
 
 }  // namespace berth::sim

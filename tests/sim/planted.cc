@@ -22,11 +22,13 @@ class PlantedSocket final : public io::WebSocket {
                 std::shared_ptr<io::WebSocket> socket)
       : bug_(bug), plane_(plane), node_(std::move(node)), socket_(std::move(socket)) {}
 
+  /// What was sent still arrives when the hub has let go of this socket.
   void start(Callbacks callbacks) override {
     socket_->start({.on_message =
-                        [this, hear = callbacks.on_message](const std::string& data, bool binary) {
-                          if (bug_ == Bug::TakesOldReports) take_old_report(data, binary);
-                          if (bug_ != Bug::IgnoresLeaving) return hear(data, binary);
+                        [bug = bug_, &plane = plane_, hear = callbacks.on_message](
+                            const std::string& data, bool binary) {
+                          if (bug == Bug::TakesOldReports) take_old_report(plane, data, binary);
+                          if (bug != Bug::IgnoresLeaving) return hear(data, binary);
                           if (const auto told = without_leaving(data, binary)) {
                             hear(told->data, told->binary);
                           }
@@ -45,14 +47,14 @@ class PlantedSocket final : public io::WebSocket {
   void close() override { socket_->close(); }
 
  private:
-  void take_old_report(const std::string& data, bool binary) {
+  static void take_old_report(server::ControlPlane& plane, const std::string& data, bool binary) {
     const auto message = wire::node::decode_to_server(data, binary);
     const auto* ended = message && *message ? std::get_if<wire::node::Ended>(&**message) : nullptr;
     if (ended == nullptr) return;
-    const auto job = plane_.state().jobs.find(ended->attempt.job);
-    if (job == plane_.state().jobs.end() || job->second.attempt <= ended->attempt.attempt) return;
-    plane_.nodes.job_ended(model::head_node(job->second), {job->first, job->second.attempt},
-                           ended->outcome, {});
+    const auto job = plane.state().jobs.find(ended->attempt.job);
+    if (job == plane.state().jobs.end() || job->second.attempt <= ended->attempt.attempt) return;
+    plane.nodes.job_ended(model::head_node(job->second), {job->first, job->second.attempt},
+                          ended->outcome, {});
   }
 
   static std::optional<wire::node::Frame> without_leaving(const std::string& data, bool binary) {
