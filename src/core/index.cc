@@ -103,6 +103,7 @@ void change_holders(State& state, const model::Job& job, const Change& change) {
 
 void index(State& state, const model::Job& job) {
   enter_parent(state, job);
+  if (holds_anything(job)) ++state.under_way;
   if (job.status == JobStatus::Queued) {
     QueueEntry entry = entry_of(job);
     if (const int demand = demand_of(state, job, entry.target); demand > 0) {
@@ -116,6 +117,7 @@ void index(State& state, const model::Job& job) {
 
 void unindex(State& state, const model::Job& job) {
   leave_parent(state, job);
+  if (holds_anything(job)) --state.under_way;
   if (job.status == JobStatus::Queued) {
     const QueueEntry entry = entry_of(job);
     if (const int demand = demand_of(state, job, entry.target); demand > 0) {
@@ -167,6 +169,7 @@ void rebuild_indexes(State& state) {
   state.children.clear();
   state.targets.clear();
   state.site_use.clear();
+  state.under_way = 0;
   for (const auto& [id, node] : state.nodes) index(state, node);
   for (const auto& [key, job] : state.jobs) index(state, job);
 }

@@ -190,6 +190,7 @@ void check_invariants(const State& state) {
   CHECK(rebuilt.held == state.held, "the nodes hold exactly the jobs that say so");
   CHECK(rebuilt.targets == state.targets, "the targets count exactly what is there");
   CHECK(rebuilt.site_use == state.site_use, "the sites are used exactly by their nodes");
+  CHECK(rebuilt.under_way == state.under_way, "the jobs under way are exactly counted");
 }
 
 }  // namespace berth::core

@@ -88,6 +88,7 @@ struct State {
   std::map<model::JobKey, std::set<model::JobKey>> children{};
   std::map<model::TargetId, TargetIndex> targets{};  ///< Those with nodes, runs or queued jobs.
   std::map<std::string, SiteUse> site_use{};         ///< Sites with nodes of clusters.
+  std::size_t under_way = 0;                         ///< How many jobs hold anything.
 };
 
 void rebuild_indexes(State& state);

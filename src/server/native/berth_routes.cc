@@ -28,8 +28,6 @@ constexpr std::uint64_t kMostAttempts = 1'000'000;
 
 // ---- Status ------------------------------------------------------------------------------------
 
-bool is_waiting(const Job& job) { return !model::holds_anything(job); }
-
 Result<io::Reply> status(Call& call) {
   const core::State& state = call.services.ledger.state();
   json::array nodes;
@@ -37,19 +35,13 @@ Result<io::Reply> status(Call& call) {
     json::value& shown = nodes.emplace_back(record::encode(node));
     shown.as_object()["requested_at"] = to_iso8601(node.requested_at);
   }
-  std::size_t running = 0;
-  std::size_t queued = 0;
-  for (const auto& [key, job] : state.jobs) {
-    if (model::is_terminal(job.status)) continue;
-    ++(is_waiting(job) ? queued : running);
-  }
   return json_reply(200, {{"version", std::string(kVersion)},
                           {"pid", ::getpid()},
                           {"port", call.services.facts.port},
                           {"home", call.services.facts.home},
                           {"disk_full", call.services.store.is_full()},
                           {"nodes", std::move(nodes)},
-                          {"jobs", {{"running", running}, {"queued", queued}}}});
+                          {"jobs", {{"running", state.under_way}, {"queued", state.queue.size()}}}});
 }
 
 // ---- Logs --------------------------------------------------------------------------------------
