@@ -125,6 +125,9 @@ class FakeStore final : public Store {
   Result<std::vector<Block>> blocks(const BlobKey& key) override { return rows_.blocks(key); }
 
   Tracking& tracking() override { return no_tracking_; }
+  Result<std::string> experiment_of(const model::Job&) override {
+    return std::string(model::kDefaultExperimentId);
+  }
   void search(Reading reading) override { reading(no_tracking_)(); }
   void inspect(Inspection inspection) override {
     if (const auto then = inspection(no_storage_)) then();

@@ -259,6 +259,8 @@ class Store {
   virtual Result<std::vector<Block>> blocks(const BlobKey& key) = 0;
 
   virtual Tracking& tracking() = 0;
+  /// The id of the experiment that the run of this job belongs to, whose submission is committed.
+  virtual Result<std::string> experiment_of(const model::Job& job) = 0;
   /// For what may take long: runs on a thread of its own, with a connection of its own that sees
   /// what is committed, and what it returns runs on the loop.
   using Reading = std::function<std::function<void()>(Tracking&)>;

@@ -37,6 +37,9 @@ class SimStore : public store::Store {
     return disk_.jobs(query);
   }
   store::Tracking& tracking() override { return disk_.tracking(); }
+  Result<std::string> experiment_of(const model::Job& job) override {
+    return disk_.experiment_of(job);
+  }
   void search(Reading reading) override { disk_.search(std::move(reading)); }
   void inspect(Inspection inspection) override { disk_.inspect(std::move(inspection)); }
   Result<std::vector<model::Usage>> usage(const store::UsageQuery& query) override {

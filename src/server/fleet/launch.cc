@@ -57,7 +57,7 @@ class LaunchBuilder {
     launch_.memory_limit_bytes = memory_limit(asked.memory);
     launch_.process_limit = asked.processes;
     if (where_.node != nullptr && where_.node->cores > 0) launch_.cpu_limit = where_.node->cores;
-    launch_.environment = environment(workspace, TRY(experiment_id()));
+    launch_.environment = environment(workspace, TRY(context_.catalogue.store.experiment_of(job_)));
     TRY(add_secrets());
     if (context_.job_users != nullptr) {
       launch_.run_as = TRY(context_.job_users->unix_user_of(job_.created_by));
@@ -206,12 +206,6 @@ class LaunchBuilder {
         times(static_cast<std::uint64_t>(where_.node->memory_mib), std::uint64_t{1} << 20);
     if (!there) return asked;
     return asked ? std::min(*asked, *there) : *there;
-  }
-
-  /// The id of the experiment that the job's run belongs to.
-  Result<std::string> experiment_id() const {
-    const auto run = TRY(context_.catalogue.store.tracking().run(job_.key));
-    return run ? run->experiment : std::string(model::kDefaultExperimentId);
   }
 
   std::map<std::string, std::string> environment(const model::Workspace& workspace,

@@ -51,6 +51,10 @@ Result<Database> open_reader(const std::string& path) {
   return database;
 }
 
+Result<std::int64_t> last_sequence_in(Database& reader) {
+  return reader.integer("SELECT value FROM meta WHERE key = 'last_sequence'");
+}
+
 /// A server must not go on with half of what it knew, nor make the damage worse.
 template <typename T>
 Result<T> with_advice(Result<T> result, const std::string& path) {
@@ -88,14 +92,17 @@ Result<SqliteStore::Connections> SqliteStore::connect(const std::string& directo
   TRY(io::sync_directory(directory));
   Database reader = TRY(open_reader(path));
   Database searcher = TRY(open_reader(path));
+  Database inspector = TRY(open_reader(path));
+  const std::int64_t last_sequence = TRY(last_sequence_in(reader));
   return Connections{std::move(writer), std::move(reader), std::move(searcher),
-                     TRY(open_reader(path))};
+                     std::move(inspector), last_sequence};
 }
 
 SqliteStore::SqliteStore(Connections connections, Writer::Parts parts)
     : path_(parts.path),
       objects_(parts.objects),
       reader_(std::move(connections.reader)),
+      experiments_(connections.last_sequence),
       searches_(std::move(connections.searcher), parts.loop),
       inspections_(std::move(connections.inspector), parts.loop) {
   parts.make_way = [this](bool is_last_resort) {
@@ -111,6 +118,7 @@ void SqliteStore::commit(Batch batch, Committed done) {
   const std::uint64_t number = overlay_->add(batch);
   // From here until the rows are on disk, nothing else says that these objects are needed.
   auto needed = objects_.need(objects_of(batch));
+  experiments_.note(batch);
   writer_->submit(std::move(batch), [overlay = overlay_, number, needed = std::move(needed),
                                      done = std::move(done)](const Status& status) mutable {
     needed.reset();
@@ -140,12 +148,18 @@ Result<core::State> SqliteStore::load_rows() {
   return state;
 }
 
-Result<std::int64_t> SqliteStore::last_sequence() {
-  return reader_.integer("SELECT value FROM meta WHERE key = 'last_sequence'");
-}
+Result<std::int64_t> SqliteStore::last_sequence() { return last_sequence_in(reader_); }
 
 Result<std::int64_t> SqliteStore::last_node_sequence() {
   return reader_.integer("SELECT value FROM meta WHERE key = 'last_node_sequence'");
+}
+
+Result<std::string> SqliteStore::experiment_of(const model::Job& job) {
+  if (std::optional<std::string> known = experiments_.find(job)) return *std::move(known);
+  const auto run = TRY(tracking_.run(job.key));
+  if (!run) return std::string(model::kDefaultExperimentId);
+  experiments_.learn(job, run->experiment);
+  return run->experiment;
 }
 
 Result<std::vector<model::Usage>> SqliteStore::usage(const UsageQuery& query) {

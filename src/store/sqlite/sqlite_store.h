@@ -7,6 +7,7 @@
 #include "store/database/sqlite.h"
 #include "store/overlay.h"
 #include "store/sqlite/deployment_rows.h"
+#include "store/sqlite/experiment_ids.h"
 #include "store/sqlite/inspect_thread.h"
 #include "store/sqlite/search_thread.h"
 #include "store/sqlite/secret_rows.h"
@@ -59,6 +60,7 @@ class SqliteStore final : public Store {
   Result<std::vector<Block>> blocks(const BlobKey& key) override;
 
   Tracking& tracking() override { return tracking_; }
+  Result<std::string> experiment_of(const model::Job& job) override;
   void search(Reading reading) override { searches_.run(std::move(reading)); }
   void inspect(Inspection inspection) override { inspections_.run(std::move(inspection)); }
 
@@ -71,6 +73,7 @@ class SqliteStore final : public Store {
     Database reader;
     Database searcher;
     Database inspector;
+    std::int64_t last_sequence = 0;
   };
   static Result<Connections> connect(const std::string& directory, const std::string& path);
   SqliteStore(Connections connections, Writer::Parts parts);
@@ -86,6 +89,7 @@ class SqliteStore final : public Store {
   /// Shared with the callbacks of commits, which may outlive the store in the loop's queue.
   std::shared_ptr<Overlay> overlay_ = std::make_shared<Overlay>();
   TrackingReader tracking_{reader_, *overlay_};
+  ExperimentIds experiments_;
   SearchThread searches_;
   InspectThread inspections_;
   std::unique_ptr<Writer> writer_;  // Behind those whom it makes begin again.

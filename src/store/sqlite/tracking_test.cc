@@ -115,6 +115,33 @@ TEST_F(TrackingTest, TwoJobsShareAnExperimentAndBringItBackWhenItWasDeleted) {
   EXPECT_TRUE((*tracking().run(key("one")))->is_deleted);
 }
 
+TEST_F(TrackingTest, AJobIsToldTheExperimentOfItsRunAlsoAfterARename) {
+  const auto submit = [&](std::int64_t sequence) {
+    model::Job job = job_named("job-" + std::to_string(sequence), "harbour");
+    job.sequence = sequence;
+    EXPECT_TRUE(try_commit({Put<model::Job>{job}}));
+    return job;
+  };
+  const auto run_in = [&](const model::Job& job) { return (*tracking().run(job.key))->experiment; };
+  const model::Job one = submit(1);
+  const model::Job two = submit(2);
+  EXPECT_EQ(*store->experiment_of(one), run_in(one));
+  EXPECT_EQ(*store->experiment_of(two), run_in(one));
+
+  auto harbour = **tracking().experiment_named(kWorkspace, "harbour");
+  harbour.name = "port";
+  ASSERT_TRUE(change(PutExperiment{harbour}));
+  const model::Job three = submit(3);
+  ASSERT_NE(run_in(three), run_in(one));
+
+  for (const model::Job& job : {one, three, two, submit(4)}) {
+    EXPECT_EQ(*store->experiment_of(job), run_in(job)) << job.key.name;
+  }
+  model::Job unknown = job_named("unknown", "harbour");
+  unknown.sequence = 0;
+  EXPECT_EQ(*store->experiment_of(unknown), "0");
+}
+
 TEST_F(TrackingTest, TheLatestPointIsTheHighestStepThenTimestampThenValue) {
   make_run("a", 1);
   const model::Metric points[] = {{.key = "m", .value = 1, .timestamp = 10, .step = 0},
