@@ -25,11 +25,9 @@ static_assert(kToServerKinds.size() == std::variant_size_v<ToServer>);
 
 template <typename T>
 std::string text_of(std::string_view kind, const T& message) {
-  json::object object;
-  object["kind"] = kind;
-  json::value members = record::encode(message);
-  for (auto& [key, value] : members.get_object()) object[key] = std::move(value);
-  return json::serialize(object);
+  const std::string members = record::encode_text(message);
+  const std::string_view rest = std::string_view(members).substr(1);  // Behind its brace.
+  return fmt::format("{{\"kind\":\"{}\"{}{}", kind, rest == "}" ? "" : ",", rest);
 }
 
 template <typename Message, std::size_t Index = 0>
