@@ -181,7 +181,7 @@ class Agent {
                     .on_message = [this](auto& said) { turns_.feed(core::Heard{said}); },
                     .on_close = [this] { turns_.feed(core::Disconnected{}); }}};
   ServiceWays ways_{loop_, options_.id, [this] { return channel_.find_server(); }};
-  DirectoryPool directories_{options_.work_root, kMostKeptDirectories};
+  DirectoryPool directories_{clock_, options_.work_root, kMostKeptDirectories};
   AttemptContext context_{.loop = loop_,
                           .threads = threads_,
                           .preparers = preparers_,

@@ -39,7 +39,10 @@ void Attempt::perform(const core::GiveUpLog&) { log_.give_up(); }
 // ---- Its outputs
 
 void Attempt::perform(const core::Deliver& action) {
-  if (!has_deliveries(launch(), paths_.directory)) {
+  const auto is_untouched = [this](std::string_view folder) {
+    return context_.directories.is_untouched(ref_, folder);
+  };
+  if (!has_deliveries(launch(), paths_.directory, is_untouched)) {
     return context_.feed(core::Delivered{.attempt = ref_});
   }
   delivering_ = make_transfer({.is_patient = true});
@@ -161,6 +164,7 @@ void Attempt::remove(bool may_be_reused) {
     context_.loop.post([gone = context_.on_gone, attempt = ref_] { gone(attempt); });
     return;
   }
+  context_.directories.forget(ref_);
   const std::string& root = settings().work_root;
   const auto aside = set_aside(root, wire::node::attempt_directory(ref_));
   if (!aside) {

@@ -23,6 +23,10 @@ constexpr const char* kPool = ".pool";
 constexpr const char* kRecords[] = {"launch.json", "shim.json", "exit.json"};
 /// What every attempt has; others are made and removed each time.
 constexpr std::string_view kUsual[] = {"wd", "wd/outputs", "wd/logs", "user_logs"};
+/// The clock by which a file system says when a directory was changed stands still for up to a
+/// hundredth of a second. A folder that was marked so long before an attempt began has another time
+/// after any change.
+constexpr Duration kSettled(500);
 
 io::Descriptor open_directory(int parent, const std::string& name) {
   constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
@@ -61,36 +65,43 @@ bool is_ours_alone(int directory, const char* name) {
 
 /// A log is written by whoever the job gave it to. The kernel grants this lease only when nobody
 /// else has the file open.
-bool empty_log(int directory) {
-  if (!is_ours_alone(directory, "std_log.txt")) return false;
-  const io::Descriptor log(::openat(directory, "std_log.txt", O_RDWR | O_NOFOLLOW | O_CLOEXEC));
+bool empty_log(int attempt) {
+  constexpr const char* kLog = "user_logs/std_log.txt";
+  if (!is_ours_alone(attempt, kLog)) return false;
+  const io::Descriptor log(::openat(attempt, kLog, O_RDWR | O_NOFOLLOW | O_CLOEXEC));
   if (!log || ::fcntl(log.get(), F_SETLEASE, F_WRLCK) != 0) return false;
   struct stat found {};
   const bool is_known = ::fstat(log.get(), &found) == 0;
   return is_known && (found.st_size == 0 || ::ftruncate(log.get(), 0) == 0);
 }
 
+}  // namespace
+
 /// Looks at what one attempt left.
-class Inspection {
+class DirectoryPool::Inspection {
  public:
   explicit Inspection(ssize_t attributes_size) : attributes_size_(attributes_size) {}
 
-  /// `job` holds the one attempt, and that nothing but what it was given.
-  bool is_as_made(int job, const std::string& attempt) const {
-    if (!holds_only(job, {attempt})) return false;
-    const io::Descriptor top = open_directory(job, attempt);
-    if (!is_plain(top) || !holds_only(top.get(), {"launch.json", "shim.json", "exit.json",
-                                                  "shim.lock", "user_logs", "wd"})) {
+  /// The attempt's directory, the only one of its job, has the folders and records it was given and
+  /// nothing else beside them.
+  bool has_plain_top(int job, const std::string& attempt, const io::Descriptor& top) const {
+    if (!holds_only(job, {attempt}) || !is_plain(top)) return false;
+    if (!holds_only(top.get(),
+                    {"launch.json", "shim.json", "exit.json", "shim.lock", "user_logs", "wd"})) {
       return false;
     }
-    for (const char* const name : {"launch.json", "shim.json", "exit.json", "shim.lock"}) {
-      if (!is_ours_alone(top.get(), name)) return false;
-    }
+    return std::ranges::all_of(
+        std::initializer_list<const char*>{"launch.json", "shim.json", "exit.json", "shim.lock"},
+        [&](const char* name) { return is_ours_alone(top.get(), name); });
+  }
+
+  /// And those hold nothing but what they were made with.
+  bool has_plain_folders(const io::Descriptor& top) const {
     const io::Descriptor work = open_directory(top.get(), "wd");
     const io::Descriptor logs = open_directory(top.get(), "user_logs");
     return is_plain(work) && holds_only(work.get(), {"outputs", "logs"}) &&
            is_empty(work.get(), "outputs") && is_empty(work.get(), "logs") && is_plain(logs) &&
-           holds_only(logs.get(), {"std_log.txt"}) && empty_log(logs.get());
+           holds_only(logs.get(), {"std_log.txt"});
   }
 
  private:
@@ -109,6 +120,8 @@ class Inspection {
   ssize_t attributes_size_;
 };
 
+namespace {
+
 /// The last part of where an attempt lies, "1-4f2a".
 std::string leaf_of(const wire::node::AttemptRef& attempt) {
   const std::string path = wire::node::attempt_directory(attempt);
@@ -125,8 +138,8 @@ bool put_records_aside(int attempt) {
 
 }  // namespace
 
-DirectoryPool::DirectoryPool(std::string work_root, std::size_t most)
-    : work_root_(std::move(work_root)), most_(most) {
+DirectoryPool::DirectoryPool(const Clock& clock, std::string work_root, std::size_t most)
+    : clock_(clock), work_root_(std::move(work_root)), most_(most) {
   const Result<io::Root> root = io::Root::open(work_root_);
   Status made = root ? root->remove_tree(kPool) : Status(fail(root.error()));
   if (made) made = root->make_directories(kPool);
@@ -158,8 +171,37 @@ bool DirectoryPool::place_kept(const wire::node::AttemptRef& attempt) {
   if (!move() && (errno != ENOENT || ::mkdir(workspace.c_str(), 0700) != 0 || !move())) {
     return false;
   }
+  if (clock_.now().mono - kept.marked_at >= kSettled) {
+    placed_[attempt] = {.marks = kept.marks, .marked_at = kept.marked_at};
+  }
   kept_.pop_back();
   return true;
+}
+
+std::optional<DirectoryPool::Mark> DirectoryPool::mark_of(int attempt, std::string_view folder) {
+  struct stat found {};
+  const std::string path(folder);
+  if (::fstatat(attempt, path.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
+  return Mark{.inode = found.st_ino, .changed = found.st_ctim};
+}
+
+DirectoryPool::Marks DirectoryPool::marks_of(int attempt) {
+  Marks marks;
+  for (std::size_t place = 0; place < marks.size(); ++place) {
+    marks[place] = mark_of(attempt, kUsual[place]);
+  }
+  return marks;
+}
+
+bool DirectoryPool::is_untouched(const wire::node::AttemptRef& attempt,
+                                 std::string_view folder) const {
+  const auto placed = placed_.find(attempt);
+  const auto* const usual = std::ranges::find(kUsual, folder);
+  if (placed == placed_.end() || usual == std::end(kUsual)) return false;
+  const auto& mark = placed->second.marks[static_cast<std::size_t>(usual - std::begin(kUsual))];
+  const std::string path =
+      work_root_ + "/" + wire::node::attempt_directory(attempt) + "/" + std::string(folder);
+  return mark && mark == mark_of(AT_FDCWD, path);
 }
 
 Status DirectoryPool::lay_out(const wire::node::Launch& launch) {
@@ -186,22 +228,28 @@ Status DirectoryPool::lay_out(const wire::node::Launch& launch) {
 bool DirectoryPool::take_back(const wire::node::AttemptRef& attempt) {
   const std::string job = work_root_ + "/" + attempt.job.workspace.text + "/" + attempt.job.name;
   const std::string leaf = leaf_of(attempt);
+  const auto placed = placed_.extract(attempt);
   const auto give_up = [&] {
     ::unlink((job + "/" + leaf + "/launch.json").c_str());
     return false;
   };
+  if (attempt.attempt != 1 || kept_.size() >= most_) return give_up();
   const io::Descriptor directory = open_directory(AT_FDCWD, job);
-  const bool is_wanted = directory && attempt.attempt == 1 && kept_.size() < most_;
-  if (!is_wanted || !Inspection(attributes_size_).is_as_made(directory.get(), leaf)) {
-    return give_up();
-  }
   const io::Descriptor top = open_directory(directory.get(), leaf);
-  std::string name = std::to_string(++last_name_);
-  if (!put_records_aside(top.get()) ||
-      ::rename(job.c_str(), (work_root_ + "/" + kPool + "/" + name).c_str()) != 0) {
+  const Inspection inspection(attributes_size_);
+  if (!inspection.has_plain_top(directory.get(), leaf, top)) return give_up();
+  Kept kept{.name = std::to_string(++last_name_), .leaf = leaf, .marks = marks_of(top.get())};
+  if (placed && placed.mapped().marks == kept.marks) {
+    kept.marked_at = placed.mapped().marked_at;
+  } else {
+    kept.marked_at = clock_.now().mono;
+    if (!inspection.has_plain_folders(top)) return give_up();
+  }
+  if (!empty_log(top.get()) || !put_records_aside(top.get()) ||
+      ::rename(job.c_str(), (work_root_ + "/" + kPool + "/" + kept.name).c_str()) != 0) {
     return give_up();
   }
-  kept_.push_back({std::move(name), leaf});
+  kept_.push_back(std::move(kept));
   return true;
 }
 

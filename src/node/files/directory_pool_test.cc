@@ -8,6 +8,7 @@
 
 #include <fstream>
 #include <functional>
+#include <thread>
 
 #include "io/files/temporary_directory.h"
 #include "node/files/attempt_files.h"
@@ -58,8 +59,28 @@ class DirectoryPoolTest : public testing::Test {
     return names;
   }
 
+  /// Used for an attempt that was over so long ago that any change since then shows by its time.
+  void use_once() {
+    run(launch_of("earlier"));
+    ASSERT_TRUE(pool.take_back(launch_of("earlier").attempt));
+    clock.advance(std::chrono::hours(1));
+    pass_a_tick();
+  }
+
+  /// Waits until the clock of the file system, which goes in steps, shows another time.
+  static void pass_a_tick() {
+    const auto now = [] {
+      timespec time{};
+      ::clock_gettime(CLOCK_REALTIME_COARSE, &time);
+      return std::pair(time.tv_sec, time.tv_nsec);
+    };
+    const auto before = now();
+    while (now() == before) std::this_thread::yield();
+  }
+
   io::TemporaryDirectory directory;
-  DirectoryPool pool{directory.path(), 8};
+  SimClock clock{};
+  DirectoryPool pool{clock, directory.path(), 8};
 };
 
 TEST_F(DirectoryPoolTest, ADirectoryThatIsAsItWasMadeIsUsedAgain) {
@@ -96,7 +117,11 @@ TEST_F(DirectoryPoolTest, NothingOfALongerRecordShowsBehindAShorterOne) {
   EXPECT_TRUE(read_record<ExitRecord>(second.exit));
 }
 
-TEST_F(DirectoryPoolTest, WhateverAJobLeavesOrChangesIsNotKept) {
+/// What a job may do to its directory, so that it must not be another's.
+class DirectoryPoolMischiefTest : public DirectoryPoolTest,
+                                  public testing::WithParamInterface<bool> {};
+
+TEST_P(DirectoryPoolMischiefTest, WhateverAJobLeavesOrChangesIsNotKept) {
   const std::string elsewhere = directory / "elsewhere";
   io::Descriptor held;
   const std::pair<const char*, std::function<void(const AttemptPaths&)>> mischief[] = {
@@ -126,12 +151,20 @@ TEST_F(DirectoryPoolTest, WhateverAJobLeavesOrChangesIsNotKept) {
        }},
       {"a missing folder", [](const auto& p) { ::rmdir((p.directory + "/wd/logs").c_str()); }},
       {"another mode", [](const auto& p) { ::chmod((p.directory + "/wd").c_str(), 0777); }},
+      {"a folder in the place of another",
+       [](const auto& p) {
+         ::rename((p.directory + "/wd/logs").c_str(), (p.directory + "/../../logs").c_str());
+         ::mkdir((p.directory + "/wd/logs").c_str(), 0700);
+         ::mkdir((p.directory + "/wd/logs/d").c_str(), 0700);
+       }},
       {"a missing record", [](const auto& p) { ::unlink(p.exit.c_str()); }},
   };
   int number = 0;
   for (const auto& [what, leave] : mischief) {
+    if (GetParam()) use_once();
     const wire::node::Launch launch = launch_of("job" + std::to_string(++number));
     const AttemptPaths paths = run(launch);
+    EXPECT_EQ(pool.is_untouched(launch.attempt, "wd/outputs"), GetParam()) << what;
     leave(paths);
 
     EXPECT_FALSE(pool.take_back(launch.attempt)) << what;
@@ -139,6 +172,46 @@ TEST_F(DirectoryPoolTest, WhateverAJobLeavesOrChangesIsNotKept) {
     EXPECT_NE(::access(paths.launch.c_str(), F_OK), 0) << what << ": it is an attempt no more";
     EXPECT_EQ(::access(paths.directory.c_str(), F_OK), 0) << what << ": left to be removed";
   }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, DirectoryPoolMischiefTest, testing::Bool(), [](const auto& usage) {
+  return std::string(usage.param ? "InOneUsedBefore" : "InANewOne");
+});
+
+TEST_F(DirectoryPoolTest, OneThatNobodyTouchesIsUsedAgainAndAgain) {
+  for (int round = 0; round < 3; ++round) use_once();
+  const AttemptPaths paths = run(launch_of("a"));
+
+  for (const char* const folder : {"wd", "wd/outputs", "wd/logs", "user_logs"}) {
+    EXPECT_TRUE(pool.is_untouched(launch_of("a").attempt, folder)) << folder;
+  }
+  EXPECT_FALSE(pool.is_untouched(launch_of("a").attempt, "named-outputs/model"));
+  EXPECT_FALSE(pool.is_untouched(launch_of("b").attempt, "wd"));
+
+  std::ofstream(paths.directory + "/wd/outputs/o");
+
+  EXPECT_FALSE(pool.is_untouched(launch_of("a").attempt, "wd/outputs"));
+  EXPECT_TRUE(pool.is_untouched(launch_of("a").attempt, "wd/logs"));
+}
+
+TEST_F(DirectoryPoolTest, WhatWasPutBackAsItWasIsUsedAgain) {
+  use_once();
+  const AttemptPaths paths = run(launch_of("a"));
+  std::ofstream(paths.directory + "/wd/outputs/o");
+  ::unlink((paths.directory + "/wd/outputs/o").c_str());
+
+  EXPECT_TRUE(pool.take_back(launch_of("a").attempt));
+}
+
+/// The clock of a file system stands still for a moment: a change in it would not show.
+TEST_F(DirectoryPoolTest, OneThatWasOverOnlyJustNowIsLookedInto) {
+  run(launch_of("a"));
+  ASSERT_TRUE(pool.take_back(launch_of("a").attempt));
+  clock.advance(std::chrono::milliseconds(20));
+  run(launch_of("b"));
+
+  EXPECT_FALSE(pool.is_untouched(launch_of("b").attempt, "wd/outputs"));
+  EXPECT_TRUE(pool.take_back(launch_of("b").attempt));
 }
 
 TEST_F(DirectoryPoolTest, FoldersThatAreNotUsualAreMadeAsWell) {
@@ -170,7 +243,7 @@ TEST_F(DirectoryPoolTest, WhatAnEarlierAgentKeptOrBeganIsNotUsed) {
   ASSERT_TRUE(pool.take_back(launch_of("a").attempt));
   std::ofstream(directory / ".pool/1/1-of-a/wd/strange");
 
-  DirectoryPool next(directory.path(), 8);
+  DirectoryPool next(clock, directory.path(), 8);
   ASSERT_TRUE(next.lay_out(launch_of("b")));
 
   EXPECT_EQ(files_below(directory.path()), std::vector<std::string>{});
@@ -178,7 +251,7 @@ TEST_F(DirectoryPoolTest, WhatAnEarlierAgentKeptOrBeganIsNotUsed) {
 
 TEST_F(DirectoryPoolTest, GoesWithItsAgent) {
   {
-    DirectoryPool other(directory.path(), 8);
+    DirectoryPool other(clock, directory.path(), 8);
     run(launch_of("a"));
     ASSERT_TRUE(other.take_back(launch_of("a").attempt));
   }
@@ -186,7 +259,7 @@ TEST_F(DirectoryPoolTest, GoesWithItsAgent) {
 }
 
 TEST_F(DirectoryPoolTest, KeepsNoMoreThanItMay) {
-  DirectoryPool small(directory.path(), 1);
+  DirectoryPool small(clock, directory.path(), 1);
   for (const char* const name : {"a", "b"}) run(launch_of(name));
 
   EXPECT_TRUE(small.take_back(launch_of("a").attempt));

@@ -157,10 +157,13 @@ bool is_empty_folder(const io::Root& root, const std::string& path) {
 
 }  // namespace
 
-bool has_deliveries(const wire::node::Launch& launch, const std::string& directory) {
-  const Result<io::Root> root = io::Root::open(directory);
+bool has_deliveries(const wire::node::Launch& launch, const std::string& directory,
+                    const std::function<bool(std::string_view)>& is_untouched) {
   return std::ranges::any_of(launch.deliveries, [&](const Deliver& delivery) {
-    return !root || !delivery.is_folder || !is_empty_folder(*root, delivery.source);
+    if (!delivery.is_folder) return true;
+    if (is_untouched(delivery.source)) return false;
+    const Result<io::Root> root = io::Root::open(directory);
+    return !root || !is_empty_folder(*root, delivery.source);
   });
 }
 
