@@ -65,6 +65,7 @@ Application::Application(ApplicationParts parts)
                              .key = parts_.sealing_key}),
       gate_(parts_.loop, parts_.services.ledger.state()) {
   parts_.services.run_room = &run_room_;
+  parts_.services.shown_jobs = &shown_jobs_;
   parts_.services.template_deployments = &template_deployments_;
   parts_.services.nodes = &parts_.nodes;
   parts_.services.gate = &gate_;

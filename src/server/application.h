@@ -6,6 +6,7 @@
 
 #include "io/http/http_server.h"
 #include "io/loop.h"
+#include "server/arm/shown_jobs.h"
 #include "server/arm/template_deployments.h"
 #include "server/door/audit_trail.h"
 #include "server/door/call.h"
@@ -72,6 +73,7 @@ class Application final : public io::HttpHandler {
   AuditTrail audit_;
   PeerThrottle guesses_;
   RunRoom run_room_;
+  ShownJobs shown_jobs_;
   TemplateDeployments template_deployments_;
   ServiceGate gate_;
 };

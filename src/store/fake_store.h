@@ -72,8 +72,12 @@ class FakeStore final : public Store {
   Result<std::optional<model::Job>> job(const model::JobKey& key) override {
     return rows_.find<model::Job>(key);
   }
-  Result<Page<model::Job>> jobs(const JobQuery& query) override {
-    return Page<model::Job>(rows_.jobs(query));
+  Result<Page<JobRow>> job_rows(const JobQuery& query) override {
+    Page<JobRow> rows;
+    for (const model::Job& job : rows_.jobs(query)) {
+      rows.push_back({job.sequence, record::encode_text(job)});
+    }
+    return rows;
   }
 
   Result<std::optional<model::Asset>> asset(const model::WorkspaceId& workspace,

@@ -147,6 +147,13 @@ struct JobQuery {
   std::size_t limit = 50;
 };
 
+/// A job as its row has it. Two rows with the same text say the same of a job.
+struct JobRow {
+  std::int64_t sequence = 0;
+  std::string text{};
+};
+Result<model::Job> job_of(const JobRow& row);
+
 struct AssetQuery {
   model::WorkspaceId workspace{};
   model::AssetKind kind = model::AssetKind::Data;
@@ -224,7 +231,9 @@ class Store {
   virtual Result<std::int64_t> last_node_sequence() = 0;
 
   virtual Result<std::optional<model::Job>> job(const model::JobKey& key) = 0;
-  virtual Result<Page<model::Job>> jobs(const JobQuery& query) = 0;
+  /// Newest first.
+  virtual Result<Page<JobRow>> job_rows(const JobQuery& query) = 0;
+  Result<Page<model::Job>> jobs(const JobQuery& query);
 
   /// Usage that came to its end in [from, to), oldest first.
   virtual Result<std::vector<model::Usage>> usage(const UsageQuery& query) = 0;

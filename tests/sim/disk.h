@@ -33,8 +33,8 @@ class SimStore : public store::Store {
   Result<std::optional<model::Job>> job(const model::JobKey& key) override {
     return disk_.job(key);
   }
-  Result<store::Page<model::Job>> jobs(const store::JobQuery& query) override {
-    return disk_.jobs(query);
+  Result<store::Page<store::JobRow>> job_rows(const store::JobQuery& query) override {
+    return disk_.job_rows(query);
   }
   store::Tracking& tracking() override { return disk_.tracking(); }
   Result<std::string> experiment_of(const model::Job& job) override {

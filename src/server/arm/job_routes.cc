@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.h"
 #include "model/assets/reference_scope.h"
+#include "server/arm/shown_jobs.h"
 #include "server/door/paging.h"
 #include "server/door/route.h"
 #include "server/plane/jobs_desk.h"
@@ -28,11 +29,26 @@ void hide_values(json::object& resource) {
   for (auto& variable : variables->get_object()) variable.value() = "(hidden)";
 }
 
-json::object shown(const Call& call, const Job& job) {
-  json::object resource = arm::to_json(job, *call.workspace, {.base_url = call.base_url()});
+bool may_see_values(const Call& call) {
   const bool is_itself = call.principal.kind == Principal::Kind::Job;
-  if (!is_itself && !call.may(kReadSecrets, call.workspace->id)) hide_values(resource);
+  return is_itself || call.may(kReadSecrets, call.workspace->id);
+}
+
+json::object shown(const Job& job, const model::Workspace& workspace,
+                   const ShownJobs::Manner& manner) {
+  json::object resource = arm::to_json(job, workspace, {.base_url = manner.base_url});
+  if (!manner.has_values) hide_values(resource);
   return resource;
+}
+
+ShownJobs::Manner manner_of(const Call& call) {
+  return {.workspace = call.workspace->id,
+          .base_url = call.base_url(),
+          .has_values = may_see_values(call)};
+}
+
+json::object shown(const Call& call, const Job& job) {
+  return shown(job, *call.workspace, manner_of(call));
 }
 
 Result<io::Reply> get(Call& call) {
@@ -90,12 +106,16 @@ Result<io::Reply> list(Call& call) {
   call.is_recorded = true;  // Lists of the store are.
   store::JobQuery query = TRY(query_of(call));
   const std::size_t size = query.limit++;  // One more tells whether there is another page.
-  store::Page<Job> jobs = TRY(call.services.store.jobs(query));
-  const bool has_more = take_page(jobs, size);
-  json::array values;
-  for (const Job& job : jobs) values.push_back(shown(call, job));
-  const std::string next = has_more ? next_link(call, jobs.back().sequence) : "";
-  return json_reply(200, arm::page(std::move(values), next));
+  store::Page<store::JobRow> rows = TRY(call.services.store.job_rows(query));
+  const bool has_more = take_page(rows, size);
+  const ShownJobs::Manner manner = manner_of(call);
+  const std::string values = TRY(call.services.shown_jobs->list(
+      manner, rows, [&](const Job& job) { return shown(job, *call.workspace, manner); }));
+  std::string body = "{\"value\":[" + values + "]";
+  if (has_more) {
+    body += ",\"nextLink\":" + json::serialize(json::value(next_link(call, rows.back().sequence)));
+  }
+  return io::Reply{.status = 200, .body = body + "}"};
 }
 
 /// A long-running operation, as far as clients can tell: the address they poll says Succeeded at

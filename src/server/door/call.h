@@ -30,6 +30,7 @@ class LogWaiters;
 class NodeHub;
 class RunRoom;
 class ServiceGate;
+class ShownJobs;
 class Signer;
 class StorageKeeper;
 class WorkspacesDesk;
@@ -65,6 +66,7 @@ struct Services {
   StorageKeeper* storage = nullptr;  ///< Null where nothing is ever swept: in some tests.
   NodeHub* nodes = nullptr;          ///< Set by the application, like the next.
   ServiceGate* gate = nullptr;
+  ShownJobs* shown_jobs = nullptr;
 };
 
 /// How a handler answers that does so later: once, on the loop's thread. There is no call without

@@ -20,14 +20,14 @@ Sql newest_jobs(const JobQuery& query, bool is_archived) {
   if (by_tag) {
     // CROSS JOIN: the tags are searched first. Their key orders by value before age.
     const bool has_value = !query.tag_value.empty();
-    sql.add("SELECT doc FROM job_tags ");
+    sql.add("SELECT doc, jobs.sequence FROM job_tags ");
     if (!has_value) sql.add("INDEXED BY job_tags_by_age ");
     sql.add("CROSS JOIN jobs ON jobs.sequence = job_tags.sequence WHERE job_tags.workspace = ?",
             query.workspace.text);
     sql.add(" AND key = ?", query.tag_key);
     if (has_value) sql.add(" AND value = ?", query.tag_value);
   } else {
-    sql.add("SELECT doc FROM jobs INDEXED BY ");
+    sql.add("SELECT doc, sequence FROM jobs INDEXED BY ");
     sql.add(by_parent ? "jobs_by_parent" : by_experiment ? "jobs_by_experiment" : "jobs_by_age");
     sql.add(" WHERE workspace = ?", query.workspace.text);
   }
@@ -44,8 +44,23 @@ Sql newest_jobs(const JobQuery& query, bool is_archived) {
   return sql;
 }
 
+/// Until the page is full.
+Result<Page<JobRow>> read_rows(Cursor cursor) {
+  Page<JobRow> rows;
+  PageBudget budget;
+  while (TRY(cursor.next())) {
+    if (budget.is_spent()) {
+      rows.is_cut = true;
+      break;
+    }
+    budget.take(cursor.text(0).size());
+    rows.push_back({cursor.integer(1), std::string(cursor.text(0))});
+  }
+  return rows;
+}
+
 /// Down to this sequence the list is whole.
-std::int64_t first_whole(const Page<model::Job>& jobs) {
+std::int64_t first_whole(const Page<JobRow>& jobs) {
   return jobs.is_cut ? jobs.back().sequence : 0;
 }
 
@@ -56,25 +71,23 @@ Result<std::optional<model::Job>> SqliteStore::job(const model::JobKey& key) {
       "SELECT doc FROM jobs WHERE workspace = ? AND name = ?", {key.workspace.text, key.name})));
 }
 
-Result<Page<model::Job>> SqliteStore::jobs(const JobQuery& query) {
+Result<Page<JobRow>> SqliteStore::job_rows(const JobQuery& query) {
   using View = JobQuery::View;
-  Page<model::Job> jobs;
+  Page<JobRow> jobs;
   if (query.view != View::ArchivedOnly) {
-    jobs = TRY(read_page<model::Job>(TRY(reader_.query(newest_jobs(query, false)))));
+    jobs = TRY(read_rows(TRY(reader_.query(newest_jobs(query, false)))));
   }
   if (query.view == View::ActiveOnly) return jobs;
-  Page<model::Job> archived =
-      TRY(read_page<model::Job>(TRY(reader_.query(newest_jobs(query, true)))));
+  Page<JobRow> archived = TRY(read_rows(TRY(reader_.query(newest_jobs(query, true)))));
   const std::int64_t from = std::max(first_whole(jobs), first_whole(archived));
   jobs.is_cut = jobs.is_cut || archived.is_cut;
   const auto middle = static_cast<std::ptrdiff_t>(jobs.size());
   std::move(archived.begin(), archived.end(), std::back_inserter(jobs));
-  std::inplace_merge(jobs.begin(), jobs.begin() + middle, jobs.end(),
-                     [](const model::Job& left, const model::Job& right) {
-                       return left.sequence > right.sequence;
-                     });
+  std::inplace_merge(
+      jobs.begin(), jobs.begin() + middle, jobs.end(),
+      [](const JobRow& left, const JobRow& right) { return left.sequence > right.sequence; });
   // Below the end of a list that was cut there may be some between those of the other.
-  std::erase_if(jobs, [from](const model::Job& job) { return job.sequence < from; });
+  std::erase_if(jobs, [from](const JobRow& job) { return job.sequence < from; });
   if (jobs.size() > query.limit) jobs.resize(query.limit);
   return jobs;
 }

@@ -35,7 +35,7 @@ class SqliteStore final : public Store {
   Result<AuditHead> audit_head() override;
   Result<std::vector<model::Usage>> usage(const UsageQuery& query) override;
   Result<std::optional<model::Job>> job(const model::JobKey& key) override;
-  Result<Page<model::Job>> jobs(const JobQuery& query) override;
+  Result<Page<JobRow>> job_rows(const JobQuery& query) override;
 
   Result<std::optional<model::Asset>> asset(const model::WorkspaceId& workspace,
                                             model::AssetKind kind, const std::string& name,
