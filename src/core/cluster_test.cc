@@ -29,6 +29,98 @@ TEST_F(ClusterTest, ANodeOfItsIsOneJobsAlone) {
   EXPECT_EQ(nodes_of("b"), Names{"c-1"});
 }
 
+/// Two nodes, of which the first has had a row of short jobs.
+class BriskClusterTest : public ClusterTest {
+ protected:
+  BriskClusterTest() {
+    sample::make_cluster(state, "c", {.min_nodes = 2, .max_nodes = 2});
+    join_all(carry_out());
+    apply_event(state, NodeWorksAhead{.node = {"c-1"}, .attempts = 1});
+  }
+  void submit(const Names& names) {
+    for (const std::string& name : names) sample::submit_to(state, "c", name);
+    carry_out();
+  }
+};
+
+TEST_F(BriskClusterTest, OneJobWaitsThereForAnother) {
+  submit({"a", "b", "d", "e"});
+
+  EXPECT_EQ(nodes_of("a"), Names{"c-1"});
+  EXPECT_EQ(nodes_of("b"), Names{"c-2"});
+  EXPECT_EQ(nodes_of("d"), Names{"c-1"});
+  EXPECT_EQ(job("e").status, JobStatus::Queued);
+
+  end("a");
+  EXPECT_EQ(nodes_of("e"), Names{"c-1"});
+}
+
+TEST_F(BriskClusterTest, NobodyWaitsWhileAnotherNodeIsFree) {
+  submit({"a"});
+  submit({"b"});
+  EXPECT_EQ(nodes_of("a"), Names{"c-1"});
+  EXPECT_EQ(nodes_of("b"), Names{"c-2"});
+}
+
+TEST_F(BriskClusterTest, AGangWaitsNowhereAndNobodyWaitsWhereItIsToBegin) {
+  submit({"a"});
+  sample::submit_to(state, "c", "gang", 2);
+  submit({"d"});
+  EXPECT_EQ(job("gang").status, JobStatus::Queued);
+  EXPECT_EQ(job("d").status, JobStatus::Queued) << "it would keep the gang from its node";
+
+  end("a");
+  EXPECT_EQ(nodes_of("gang"), (Names{"c-1", "c-2"}));
+  EXPECT_EQ(nodes_of("d"), Names{"c-1"});
+}
+
+TEST_F(BriskClusterTest, OfAGangThatComesLaterTheSameHolds) {
+  submit({"a", "b"});
+  sample::submit_to(state, "c", "d");
+  sample::submit_to(state, "c", "gang", 2);
+  submit({"e"});
+  EXPECT_EQ(nodes_of("d"), Names{"c-1"});
+  EXPECT_EQ(job("e").status, JobStatus::Queued);
+
+  end("a");
+  end("b");
+  EXPECT_EQ(job("e").status, JobStatus::Queued);
+  end("d");
+  EXPECT_EQ(nodes_of("gang").size(), 2u);
+}
+
+TEST_F(BriskClusterTest, WhatWaitsAtANodeThatIsLostIsInLineAgain) {
+  submit({"a", "b", "d"});
+  apply_event(state, NodeGone{{"c-1"}, at(2)});
+  check_invariants(state);
+  EXPECT_EQ(job("a").status, JobStatus::Queued);
+  EXPECT_EQ(job("d").status, JobStatus::Queued);
+}
+
+TEST_F(BriskClusterTest, WhatIsGivenBackAsItIsTakenIsInLineAgain) {
+  submit({"a", "b", "d"});
+  preempt({"c-1"});
+  apply_event(state, JobReturned{key("d"), job("d").attempt, {"c-1"}, at(2)});
+  check_invariants(state);
+  EXPECT_EQ(job("d").status, JobStatus::Queued);
+}
+
+TEST_F(BriskClusterTest, ANodeThatJoinsAgainOrTakesItBackHasNoneWait) {
+  apply_event(state, NodeWorksAhead{.node = {"c-1"}, .attempts = 0});
+  submit({"a", "b", "d"});
+  EXPECT_EQ(job("d").status, JobStatus::Queued);
+  apply_event(state, NodeWorksAhead{.node = {"c-1"}, .attempts = 1});
+  join("c-1");
+  carry_out();
+  EXPECT_EQ(job("d").status, JobStatus::Queued);
+}
+
+TEST_F(BriskClusterTest, AnAgentOfManySlotsIsNotBelieved) {
+  apply_event(state, NodeWorksAhead{.node = {"c-1"}, .attempts = 4});
+  submit({"a", "b", "d"});
+  EXPECT_EQ(job("d").status, JobStatus::Queued) << "it would run beside the other";
+}
+
 TEST_F(ClusterTest, KeepsItsMinimumAndLetsTheRestGoWhenTheirTimeIsOver) {
   sample::make_cluster(state, "c", {.min_nodes = 1, .max_nodes = 3, .idle_before_scale_down = 30s});
   EXPECT_EQ(carry_out(), Names{"c-1"});

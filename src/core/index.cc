@@ -31,11 +31,9 @@ bool is_staying(const model::Node& node) {
   return node.status != NodeStatus::Leaving && node.status != NodeStatus::Preempted;
 }
 
-bool is_vacant(const State& state, const model::Node& node) {
-  if (node.status != NodeStatus::Ready) return false;
+int jobs_at(const State& state, const model::Node& node) {
   const auto held = state.held.find(node.id);
-  const std::size_t taken = held == state.held.end() ? 0 : held->second.size();
-  return taken < static_cast<std::size_t>(std::max(node.slots + node.ahead, 0));
+  return held == state.held.end() ? 0 : static_cast<int>(held->second.size());
 }
 
 void drop_if_empty(State& state, const model::TargetId& target) {
@@ -57,7 +55,10 @@ void count_activity(State& state, const model::Node& node, int by) {
     if (belongs && by > 0) into.insert(node.id);
     if (belongs && by < 0) into.erase(node.id);
   };
-  put(target.vacant, is_vacant(state, node));
+  const int jobs = jobs_at(state, node);
+  const bool is_ready = node.status == NodeStatus::Ready;
+  put(target.vacant, is_ready && jobs < node.slots);
+  put(target.roomy, is_ready && jobs >= node.slots && jobs < node.slots + node.ahead);
   put(target.recallable, node.status == NodeStatus::Leaving && !node.is_dismissed);
 }
 

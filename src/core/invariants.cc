@@ -90,8 +90,8 @@ void check_node(const State& state, const model::Node& node) {
   const std::size_t jobs = held == state.held.end() ? 0 : held->second.size();
   const model::Compute* compute = compute_of(state, node.target);
   CHECK(compute != nullptr, "a compute is there as long as one of its nodes");
-  CHECK(jobs <= 1 || model::traits_of(*compute).shares_nodes,
-        "a node that is not shared has one job at a time");
+  CHECK(jobs <= 2 || model::traits_of(*compute).shares_nodes,
+        "a node that is not shared has one job at a time, and one that waits for its end");
   CHECK(!node.is_dismissed || node.status == model::NodeStatus::Leaving ||
             node.status == model::NodeStatus::Preempted,
         "only a node that goes was dismissed");

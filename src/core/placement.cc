@@ -14,11 +14,9 @@ namespace {
 /// they are run again; past so many, the walk ends.
 constexpr int kMostPassedOver = 1000;
 
-std::size_t free_slots(const State& state, const model::Node& node) {
+int jobs_at(const State& state, const model::Node& node) {
   const auto held = state.held.find(node.id);
-  const std::size_t taken = held == state.held.end() ? 0 : held->second.size();
-  const auto slots = static_cast<std::size_t>(std::max(node.slots + node.ahead, 0));
-  return slots - std::min(taken, slots);
+  return held == state.held.end() ? 0 : static_cast<int>(held->second.size());
 }
 
 std::size_t instances(const model::Job& job) {
@@ -42,21 +40,43 @@ Placement::Placement(const State& state, const model::TargetId& target, WallTime
     : state_(state), target_(target), now_(now) {
   const auto index = state.targets.find(target);
   if (index == state.targets.end()) return;
-  vacant_ = &index->second.vacant;
-  next_vacant_ = vacant_->begin();
+  index_ = &index->second;
+  next_vacant_ = index_->vacant.begin();
+  next_roomy_ = index_->roomy.begin();
 }
 
-bool Placement::load_next() {
-  if (vacant_ == nullptr || next_vacant_ == vacant_->end()) return false;
-  const model::Node& node = state_.nodes.at(*next_vacant_++);
-  open_.push_back({.node = &node, .free_slots = free_slots(state_, node)});
+/// Nobody waits at a node that works ahead while another one is free.
+bool Placement::load_next(bool may_wait) {
+  if (index_ == nullptr) return false;
+  if (next_vacant_ != index_->vacant.end()) {
+    const model::Node& node = state_.nodes.at(*next_vacant_++);
+    open_.push_back({.node = &node, .room = node.slots - jobs_at(state_, node)});
+    filled_.push_back(&node);
+    return true;
+  }
+  return may_wait && load_room_to_wait();
+}
+
+bool Placement::load_room_to_wait() {
+  while (next_filled_ < filled_.size()) {
+    const model::Node& node = *filled_[next_filled_++];
+    if (node.ahead <= 0) continue;
+    open_.push_back({.node = &node, .room = node.ahead, .is_to_wait = true});
+    return true;
+  }
+  if (next_roomy_ == index_->roomy.end()) return false;
+  const model::Node& node = state_.nodes.at(*next_roomy_++);
+  const int room = node.slots + node.ahead - jobs_at(state_, node);
+  open_.push_back({.node = &node, .room = room, .is_to_wait = true});
   return true;
 }
 
 std::vector<Placement::Vacancy*> Placement::fitting(const model::Job& job, std::size_t nodes) {
   std::size_t fit = 0;
   std::vector<std::size_t> found;
-  for (std::size_t at = 0; fit < nodes && (at < open_.size() || load_next()); ++at) {
+  const bool may_wait = nodes == 1 && !is_kept_free_;  // Members of a gang begin together.
+  for (std::size_t at = 0; fit < nodes && (at < open_.size() || load_next(may_wait)); ++at) {
+    if (open_[at].is_to_wait && !may_wait) continue;
     if (outlives(*open_[at].node, job, now_)) {
       found.push_back(at);
       ++fit;
@@ -80,14 +100,17 @@ bool Placement::place(const model::Job& job) {
   std::vector<Vacancy*> vacancies = fitting(job, need);
   const bool can_start = vacancies.size() == need;
   if (!can_start && need == 1) return false;
-  // A gang that cannot start yet keeps what is there: whoever took one of these nodes would delay
-  // it.
+  // A gang that cannot start yet keeps what is there: whoever took one of these nodes, or waited at
+  // one that is still busy, would delay it.
+  if (!can_start) is_kept_free_ = true;
   JobPlaced placed{.job = job.key, .at = now_};
   for (Vacancy* vacancy : vacancies) {
     placed.nodes.push_back(vacancy->node->id);
-    vacancy->free_slots -= 1;
+    vacancy->room -= 1;
   }
-  std::erase_if(open_, [](const Vacancy& vacancy) { return vacancy.free_slots == 0; });
+  std::erase_if(open_, [this](const Vacancy& vacancy) {
+    return vacancy.room <= 0 || (vacancy.is_to_wait && is_kept_free_);
+  });
   if (can_start) placed_.push_back(std::move(placed));
   return can_start;
 }
@@ -97,7 +120,7 @@ std::vector<JobPlaced> Placement::run() {
   for (auto entry = first_in_line(state_, target_);
        entry != state_.queue.end() && entry->target == target_ && passed_over < kMostPassedOver;
        ++entry) {
-    if (open_.empty() && !load_next()) break;
+    if (open_.empty() && !load_next(!is_kept_free_)) break;
     const model::Job& job = state_.jobs.at(entry->job);
     if (!is_due(job, now_) || !place(job)) ++passed_over;
   }
@@ -107,7 +130,7 @@ std::vector<JobPlaced> Placement::run() {
 std::vector<model::NodeId> Placement::short_lived() const {
   std::vector<model::NodeId> nodes;
   for (const Vacancy& vacancy : open_) {
-    if (vacancy.was_refused && !state_.held.contains(vacancy.node->id)) {
+    if (vacancy.was_refused && !vacancy.is_to_wait && !state_.held.contains(vacancy.node->id)) {
       nodes.push_back(vacancy.node->id);
     }
   }

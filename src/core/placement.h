@@ -30,19 +30,25 @@ class Placement {
 
   struct Vacancy {
     const model::Node* node = nullptr;
-    std::size_t free_slots = 0;
+    int room = 0;             ///< For so many jobs.
+    bool is_to_wait = false;  ///< It is busy, and will be for a moment only.
     bool was_refused = false;
   };
 
   /// The vacancies that are still to be had, up to `nodes` that outlive the job.
   std::vector<Vacancy*> fitting(const model::Job& job, std::size_t nodes);
-  bool load_next();
+  bool load_next(bool may_wait);
+  bool load_room_to_wait();
 
   const State& state_;
   model::TargetId target_;
   WallTime now_;
-  const std::set<model::NodeId>* vacant_ = nullptr;
+  const TargetIndex* index_ = nullptr;
   std::set<model::NodeId>::const_iterator next_vacant_{};
+  std::set<model::NodeId>::const_iterator next_roomy_{};
+  std::vector<const model::Node*> filled_{};  ///< They were vacant; more may wait there.
+  std::size_t next_filled_ = 0;
+  bool is_kept_free_ = false;    ///< For a gang: nobody may wait at a busy node.
   std::vector<Vacancy> open_{};  ///< Looked at, neither taken nor reserved.
   std::vector<JobPlaced> placed_{};
 };

@@ -179,7 +179,8 @@ void plan_machine(const State& state, const model::Compute& compute,
 
 void plan_cluster(const State& state, const model::Compute& compute, Plan& plan, WallTime now) {
   const model::TargetId target{compute.key};
-  if (index_of(state, target).vacant.empty()) return;
+  const TargetIndex& index = index_of(state, target);
+  if (index.vacant.empty() && index.roomy.empty()) return;
   Placement placement(state, target, now);
   std::ranges::move(placement.run(), std::back_inserter(plan.place));
   std::ranges::move(placement.short_lived(), std::back_inserter(plan.release));

@@ -317,6 +317,7 @@ Touched on(State& state, const JobReturned& event) {
   unindex(state, *job);
   job->status = JobStatus::Queued;
   job->holding = model::None{};
+  job->is_yielding = false;  // It was also taken back: whichever is heard first.
   job->placed_at.reset();
   job->modified_at = event.at;
   index(state, *job);

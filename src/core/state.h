@@ -47,6 +47,7 @@ struct Settings {
 struct TargetIndex {
   std::set<model::NodeId> nodes{};        ///< All of them.
   std::set<model::NodeId> vacant{};       ///< Ready, with a free slot.
+  std::set<model::NodeId> roomy{};        ///< Ready, without one, but one more may wait there.
   std::set<model::NodeId> recallable{};   ///< Leaving, but not told so yet.
   int staying = 0;                        ///< Neither leaving nor preempted.
   int busy = 0;                           ///< Staying, and holding a job.

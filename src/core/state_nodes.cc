@@ -157,10 +157,12 @@ Touched on(State& state, const NodeJoined& event) {
 
 Touched on(State& state, const NodeWorksAhead& event) {
   model::Node* node = find(state, event.node);
-  if (node == nullptr || node->ahead == event.attempts) return {};
-  // Who waits for a cluster is better off on another node of it.
-  if (!shares_nodes(state, *node)) return {};
-  return change_node(state, *node, [&](model::Node& changed) { changed.ahead = event.attempts; });
+  if (node == nullptr) return {};
+  // An agent that asks for more has several slots, and would run what is to wait beside the other.
+  const bool is_taken_at_its_word = shares_nodes(state, *node) || event.attempts == 1;
+  const int ahead = is_taken_at_its_word ? event.attempts : 0;
+  if (node->ahead == ahead) return {};
+  return change_node(state, *node, [&](model::Node& changed) { changed.ahead = ahead; });
 }
 
 Touched on(State& state, const NodeDetached& event) {

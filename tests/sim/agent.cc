@@ -112,10 +112,10 @@ void Agent::told_to_launch(wire::node::Launch& launch) {
   if (state_.attempts.contains(launch.attempt)) return;
   timelines_[launch.attempt] = stage_.judge.timeline();
   if (!state_.is_withdrawn) return;
-  // One may have been on its way when this node said that it leaves.
+  // One may have been on its way when this node said that it leaves, and one that was to wait here.
   auto& given = given_while_leaving_[stage_.judge.timeline()];
   given.insert(launch.attempt);
-  if (given.size() > 1) stage_.judge.blame("a node that leaves was given work again and again");
+  if (given.size() > 2) stage_.judge.blame("a node that leaves was given work again and again");
 }
 
 void Agent::perform(const core::Send& action) {

@@ -112,6 +112,17 @@ model::Job Users::some_service(const std::string& target) {
   return service;
 }
 
+/// So many that a node of the cluster has a row of them, and works ahead.
+void Users::submit_short_ones(const std::string& cluster) {
+  const int most = 6 + stage_.random.below(12);
+  for (int number = 0; number < most; ++number) {
+    const bool is_gang = stage_.random.chance(10);
+    Behaviour behaviour{.runs = stage_.random.between(1ms, 40ms)};
+    if (stage_.random.chance(10)) behaviour = some_behaviour();
+    submit(draft(fmt::format("q{}", stage_.random.below(40)), cluster, is_gang ? 2 : 1, behaviour));
+  }
+}
+
 void Users::submit(model::Job draft) {
   stage_.note("submit", draft.key.name, draft.spec.compute, submission_of(draft));
   try_submit(draft);
@@ -295,7 +306,7 @@ void Users::change_deployment(const std::string& name) {
 
 void Users::act() {
   static constexpr const char* kTargets[] = {"local", "local", "near", "low", "ded", kEngine};
-  const int what = stage_.random.below(22);
+  const int what = stage_.random.below(23);
   if (what < 9) {
     const std::string target = kTargets[stage_.random.below(6)];
     const bool is_gang = target != "local" && target != kEngine && stage_.random.chance(35);
@@ -307,6 +318,7 @@ void Users::act() {
     job.spec.priority = 1 + stage_.random.below(3);
     return submit(std::move(job));
   }
+  if (what >= 22) return submit_short_ones(kTargets[2 + stage_.random.below(3)]);
   if (what >= 20) return deploy_something();
   if (what >= 18) return submit(some_service(kTargets[stage_.random.below(5)]));
   if (what < 12) return cancel_something();

@@ -49,6 +49,7 @@ class Users {
   void change_deployment(const std::string& name);
   void stop_services();
   model::Job some_service(const std::string& target);
+  void submit_short_ones(const std::string& cluster);
   const model::Job* some_job(bool is_over);
   Behaviour some_behaviour();
   server::ControlPlane* plane();

@@ -10,8 +10,10 @@ constexpr int kAhead = 2;  // For each slot: one that is on its way, one that is
 }  // namespace
 
 int Pace::ahead() const {
-  // A node of one slot is a machine of its own: whoever waits is better off on another.
-  return slots_ > 1 && row_ >= kRow * slots_ ? slots_ * kAhead : 0;
+  if (row_ < kRow * slots_) return 0;
+  // A node of one slot is one of a cluster: who waits here may find another one free a moment
+  // later.
+  return slots_ == 1 ? 1 : slots_ * kAhead;
 }
 
 void Pace::ended(Duration ran) { row_ = ran <= kShortAttempt ? row_ + 1 : 0; }

@@ -41,7 +41,10 @@ TEST(Pace, NothingToDoEndsTheRow) {
   EXPECT_EQ(pace.ahead(), 0);
 }
 
-TEST(Pace, ANodeOfOneSlotTakesNothingAhead) { EXPECT_EQ(after_short_ones(1, 100).ahead(), 0); }
+TEST(Pace, AtANodeOfOneSlotOneWaits) {
+  EXPECT_EQ(after_short_ones(1, 3).ahead(), 0);
+  EXPECT_EQ(after_short_ones(1, 4).ahead(), 1);
+}
 
 }  // namespace
 }  // namespace berth::node::core
