@@ -174,6 +174,20 @@ int run_loop(int count) {
   return 0;
 }
 
+/// The same two latencies as one line of JSON, for a harness.
+int run_latency(const std::string& binary, int samples) {
+  const Scratch scratch;
+  const Server server(binary, scratch.path());
+  io::HttpClient client;
+  const Percentiles bare = bare_start(server, client, scratch.path(), samples);
+  const Percentiles ours = berth_start(server, client, scratch.path(), samples);
+  print({{"p50_ms", ours.p50 * 1e3},
+         {"p99_ms", ours.p99 * 1e3},
+         {"bare_p50_ms", bare.p50 * 1e3},
+         {"bare_p99_ms", bare.p99 * 1e3}});
+  return 0;
+}
+
 int run(const std::string& binary, int count, int samples) {
   const Scratch scratch;
   const std::string& directory = scratch.path();
@@ -209,10 +223,14 @@ int main(int argc, char** argv) {
   if (words.size() == 3 && words[0] == "--cluster") {
     return berth::bench::run_cluster(words[1], number(2, 0));
   }
+  if (words.size() == 3 && words[0] == "--latency") {
+    return berth::bench::run_latency(words[1], number(2, 0));
+  }
   if (words.empty() || words[0].starts_with("-")) {
     std::fputs(
         "usage: bench_jobs <berth binary> [jobs [samples of the latency]]\n"
         "       bench_jobs --cluster <berth binary> <jobs>\n"
+        "       bench_jobs --latency <berth binary> <samples>\n"
         "       bench_jobs --loop <jobs>\n",
         stderr);
     return 2;

@@ -3,7 +3,6 @@
 // how long readers wait while jobs run. Prints one line of JSON.
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -13,17 +12,6 @@
 
 namespace berth::bench {
 namespace {
-
-/// Seconds of processor time that a process has used.
-double cpu_seconds(pid_t pid) {
-  const auto text = io::read_file("/proc/" + std::to_string(pid) + "/stat");
-  if (!text) return 0;
-  const std::string fields = text->substr(text->rfind(')') + 2);
-  unsigned long user = 0, system = 0;
-  std::sscanf(fields.c_str(), "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %lu %lu", &user,
-              &system);
-  return static_cast<double>(user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
-}
 
 /// Calls from so many connections, each a thread with a client of its own, until `is_over`.
 template <typename Call>
@@ -48,10 +36,6 @@ std::vector<double> from_clients(int clients, const Call& call) {
     }
   }
   return all;
-}
-
-void print(const boost::json::object& figures) {
-  std::puts(boost::json::serialize(figures).c_str());
 }
 
 /// As fast as the disk can: 4 KiB into a file that has its size already, and a sync.
@@ -106,6 +90,63 @@ int run_submits(const std::string& binary, int clients, int count) {
   return 0;
 }
 
+/// What is still to be done at some moment.
+struct Left {
+  double at = 0;
+  int jobs = 0;
+};
+
+/// The seconds until no more than so many jobs were left.
+double seconds_until(const std::vector<Left>& seen, int left) {
+  const auto found =
+      std::ranges::find_if(seen, [&](const Left& each) { return each.jobs <= left; });
+  return found->at - seen.front().at;
+}
+
+/// So many jobs wait while the nodes are taken; then all of them run. A job must not cost more
+/// because many others wait.
+int run_queue(const std::string& binary, int count) {
+  const Scratch scratch;
+  const Server server(binary, scratch.path());
+  io::HttpClient client;
+  constexpr int kNodes = 2;
+  server.make_cluster(client, "pool", kNodes);
+  for (int i = 0; i < kNodes; ++i) {
+    server.submit(client, "taken" + std::to_string(i), "exec sleep 3600", "pool");
+  }
+  std::atomic<int> next{0};
+  const double begin = now_seconds();
+  (void)from_clients(8, [&](io::HttpClient& own) {
+    const int number = next++;
+    if (number >= count) return false;
+    server.submit(own, "q" + std::to_string(number), "true", "pool");
+    return true;
+  });
+  const double submits = count / (now_seconds() - begin);
+  for (int i = 0; i < kNodes; ++i) {
+    server.call(client, "POST",
+                std::string(kWorkspace) + "jobs/taken" + std::to_string(i) + "/cancel");
+  }
+  std::vector<Left> seen;
+  const double cpu = cpu_seconds(server.pid());
+  while (seen.empty() || seen.back().jobs > 0) {
+    seen.push_back({now_seconds(), std::min(server.jobs_left(client), count)});
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  boost::json::array tenths;  // Of the jobs, in the order in which they end: jobs a second.
+  for (int part = 0; part < 10; ++part) {
+    const int before = count - part * count / 10;
+    const int after = count - (part + 1) * count / 10;
+    const double took = seconds_until(seen, after) - seconds_until(seen, before);
+    tenths.emplace_back((before - after) / took);
+  }
+  print({{"submits_per_second", submits},
+         {"per_second", count / seconds_until(seen, 0)},
+         {"tenths_per_second", std::move(tenths)},
+         {"server_cpu_us", (cpu_seconds(server.pid()) - cpu) / count * 1e6}});
+  return 0;
+}
+
 /// Half of them look at a job, half at the list, while another client keeps the machine's slots
 /// busy.
 int run_readers(const std::string& binary, int clients, int count) {
@@ -156,8 +197,12 @@ int main(int argc, char** argv) {
   if (words.size() == 4 && words[0] == "--readers") {
     return berth::bench::run_readers(words[1], number(2), number(3));
   }
+  if (words.size() == 3 && words[0] == "--queue") {
+    return berth::bench::run_queue(words[1], number(2));
+  }
   std::fputs(
       "usage: bench_load --syncs <count>\n"
+      "       bench_load --queue <berth binary> <jobs>\n"
       "       bench_load --submits|--readers <berth binary> <clients> <requests>\n",
       stderr);
   return 2;

@@ -7,6 +7,8 @@ import shutil
 import subprocess
 import time
 
+import hyperqueue_peer
+
 
 def find(berth, bench_jobs, jobs):
     """Name -> function, for every peer that is installed here. The first is Berth."""
@@ -14,6 +16,9 @@ def find(berth, bench_jobs, jobs):
             "posix_spawn loop": Program([bench_jobs, "--loop", jobs])}
     if shutil.which("parallel"):
         here["GNU parallel"] = Parallel(jobs)
+    hyperqueue = hyperqueue_peer.environment()
+    if hyperqueue:
+        here["HyperQueue"] = Program([hyperqueue, hyperqueue_peer.__file__, max(4 * jobs, 3000)])
     if shutil.which("slurmctld") or pathlib.Path("/usr/sbin/slurmctld").exists():
         here["Slurm"] = Slurm(max(jobs // 5, 20))
     return here

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <boost/json.hpp>
@@ -114,15 +115,15 @@ class Server {
     while (!are_idle()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
 
-  bool is_quiet(io::HttpClient& client) const {
+  int jobs_left(io::HttpClient& client) const {
     const auto status = must(record::parse(call(client, "GET", "/berth/v1/status").body));
     const auto& jobs = status.at("jobs");
-    return jobs.at("running").to_number<int>() + jobs.at("queued").to_number<int>() == 0;
+    return jobs.at("running").to_number<int>() + jobs.at("queued").to_number<int>();
   }
 
   void wait_until_quiet(io::HttpClient& client) const {
     // Not too often: to ask costs about as much as to submit a job.
-    while (!is_quiet(client)) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    while (jobs_left(client) > 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
 
  private:
@@ -131,6 +132,21 @@ class Server {
   int port_ = 0;
   std::string token_;
 };
+
+/// Seconds of processor time that a process has used.
+inline double cpu_seconds(pid_t pid) {
+  const auto text = io::read_file("/proc/" + std::to_string(pid) + "/stat");
+  if (!text) return 0;
+  const std::string fields = text->substr(text->rfind(')') + 2);
+  unsigned long user = 0, system = 0;
+  std::sscanf(fields.c_str(), "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %lu %lu", &user,
+              &system);
+  return static_cast<double>(user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+}
+
+inline void print(const boost::json::object& figures) {
+  std::puts(boost::json::serialize(figures).c_str());
+}
 
 struct Percentiles {
   double p50 = 0, p99 = 0;

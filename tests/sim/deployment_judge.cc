@@ -21,7 +21,8 @@ int number_of(const std::string& id) { return std::stoi(id); }
 
 // ---- What users were told ----------------------------------------------------------------------
 
-/// The answer may come after the commit of a delete: both can be in one, or in two that follow at once.
+/// The answer may come after the commit of a delete: both can be in one, or in two that follow at
+/// once.
 Complaint DeploymentJudge::accepted(const DeploymentKey& key, const std::string& id) {
   if (deleted_.contains(id)) return check_promises();
   std::string& promised = promised_[key];
