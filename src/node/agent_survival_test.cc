@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Servers, agents and supervisors that die, and when an agent ends by itself.
+#include "io/process/suspend_fixture.h"
 #include "node/agent_fixture.h"
 
 namespace berth::node {
@@ -164,7 +165,7 @@ TEST_F(AgentTest, AJobWhoseSupervisorIsKilledBeforeItBeganIsBegunByAnother) {
   run("true");
   const auto idle = read_record<ShimRecord>(paths().shim);
   ASSERT_TRUE(idle);
-  ASSERT_TRUE(io::send_signal(idle->process, SIGSTOP));
+  ASSERT_TRUE(io::suspend(idle->process));
   launch.attempt.job.name += "-next";
   send_launch("exit 6");
   ASSERT_TRUE(until([&] { return ::access(paths().launch.c_str(), F_OK) == 0; }));

@@ -3,6 +3,7 @@
 #include <csignal>
 
 #include "base/text.h"
+#include "io/process/suspend_fixture.h"
 #include "node/shim/shim_fixture.h"
 
 namespace berth::node {
@@ -102,7 +103,7 @@ TEST_F(ShimReuseTest, DoesNotBeginWhatAnAgentThatIsGoneHandedToIt) {
   Supervisor first = begin("first", "true");
   const io::ProcessIdentity process = first.process();
   finish(std::move(first));
-  ASSERT_TRUE(io::send_signal(process, SIGSTOP));
+  ASSERT_TRUE(io::suspend(process));
 
   { const Supervisor handed = begin("second", "echo ran > ran"); }
   ASSERT_TRUE(io::send_signal(process, SIGCONT));

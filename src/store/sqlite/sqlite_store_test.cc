@@ -75,6 +75,31 @@ TEST_F(StoreTest, TenThousandQueuedJobsComeBackInTheirOrder) {
   }
 }
 
+TEST_F(StoreTest, OneRowAmongManyThatCannotBeReadIsAnError) {
+  constexpr std::int64_t kJobs = 5'000;
+  Batch batch;
+  for (std::int64_t number = 1; number <= kJobs; ++number) {
+    batch.push_back(Put<model::Job>{job(number, "j" + std::to_string(number))});
+  }
+  commit(std::move(batch));
+  store.reset();
+  for (const std::int64_t broken : {kJobs, kJobs / 2 + 7, std::int64_t{1}}) {
+    {
+      Database database =
+          Database::open(directory() + "/berth.db", Database::Mode::ReadWrite).value();
+      ASSERT_TRUE(database.run("UPDATE jobs SET doc = '{' WHERE sequence = ?", {broken}));
+    }
+    reopen();
+
+    const auto loaded = store->load();
+
+    ASSERT_FALSE(loaded) << broken;
+    EXPECT_NE(loaded.error().message.find("a row cannot be read"), std::string::npos)
+        << loaded.error().message;
+    store.reset();
+  }
+}
+
 TEST_F(StoreTest, AJobThatEndsIsNotLoadedAgain) {
   put(job(1, "j"));
   put(job(1, "j", JobStatus::Failed));
