@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shims that run one attempt after the other.
+#include <poll.h>
+#include <unistd.h>
+
 #include <csignal>
 
 #include "base/text.h"
@@ -27,6 +30,12 @@ class ShimReuseTest : public ShimTest {
     const auto exit = read_record<ExitRecord>(paths.exit);
     EXPECT_TRUE(exit);
     return exit.value_or(ExitRecord{}).outcome;
+  }
+
+  static bool has_hung_up(const io::Descriptor& socket) {
+    constexpr int kAtMost = 120'000;
+    pollfd watched{socket.get(), 0, 0};
+    return ::poll(&watched, 1, kAtMost) == 1 && (watched.revents & POLLHUP) != 0;
   }
 };
 
@@ -87,9 +96,11 @@ TEST_F(ShimReuseTest, AnIdleOneThatWasKilledIsReplaced) {
 #endif
   Supervisor first = begin("first", "true");
   const io::ProcessIdentity process = first.process();
+  const io::Descriptor socket(::dup(first.fd()));
   finish(std::move(first));
   ASSERT_TRUE(io::send_signal(process, SIGKILL));
   ASSERT_TRUE(io::wait_for_end(process, 120s));
+  ASSERT_TRUE(has_hung_up(socket)) << "its other thread still has its end";
   const auto killed = read_record<ShimRecord>(paths.shim);
   ASSERT_TRUE(killed);
 
