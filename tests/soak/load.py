@@ -257,8 +257,12 @@ class Watch(threading.Thread):
                               stderr=subprocess.DEVNULL)
         self.shared.stop.wait()
         berth.run("job", "cancel", "--name", "watched")
-        process.kill()
-        process.wait()
+        try:
+            process.wait(DEADLINE)  # It ends when the job is over, and with it the node may go.
+        except subprocess.TimeoutExpired:
+            self.shared.troubles.append("the log of a job that was cancelled has no end")
+            process.kill()
+            process.wait()
 
 
 WORKERS = (Local, Cluster, Cancel, Look, Track, Blobs, Rewrite, Stream, Stay)
