@@ -30,16 +30,18 @@ struct AgentOptions {
   std::optional<RemoteServer> remote{};  ///< Instead of `home` and `token_file`.
   std::string address = "127.0.0.1";     ///< Where other nodes of the cluster reach this one.
   std::optional<WallTime> ends_at{};     ///< When the site takes this node back.
-  Duration lonely_after = std::chrono::seconds(60);  ///< Without a server and work, it ends.
-  Duration housekeeping = std::chrono::seconds(1);   ///< How often it looks whether to end.
+  Duration lonely_after =
+      std::chrono::seconds(60);  ///< Without a server and with nothing that runs, it ends.
+  Duration housekeeping = std::chrono::seconds(1);  ///< How often it looks whether to end.
   ShimSettings shims{};
 };
 
 /// `berth node`: dials the server, runs attempts, survives the server. Returns when told to leave,
-/// or when it has had nothing to do and no server for a minute (two seconds when the server was
-/// stopped and did not crash). A remote one also ends when its lease has lapsed and it has had no
-/// server for a minute; and SIGTERM, which its site sends, stops its work first. Forks: call it
-/// while the process has one thread. Conflict when another agent of the same work root is alive.
+/// or when nothing runs and it has had no server for a minute (two seconds when the server was
+/// stopped and did not crash); what has ended lies on disk for the next agent. A remote one ends
+/// so only when its lease has lapsed, too; and SIGTERM, which its site sends, stops its work first.
+/// Forks: call it while the process has one thread. Conflict when another agent of the same work
+/// root is alive.
 Status run_agent(const AgentOptions& options);
 
 }  // namespace berth::node

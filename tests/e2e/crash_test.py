@@ -74,6 +74,16 @@ def test_the_server_is_stopped_and_started_again_in_mid_job(counting):
     check_end(counting)
 
 
+def test_the_job_ends_while_there_is_no_server_and_no_process_is_left_until_the_next_takes_its_end(counting):
+    counting.ok("server", "stop")
+    counting.gate.touch()
+    eventually(lambda: not counting.processes(), what="the end of the job, and of the agent that holds its end")
+
+    counting.ensure_server()
+
+    check_end(counting)
+
+
 def test_the_agent_is_killed_in_mid_job(counting):
     agents = counting.node_pids()
     assert agents

@@ -113,6 +113,24 @@ bool nothing_runs(const AgentState& state) {
                               [](const auto& entry) { return is_at_work(entry.second); });
 }
 
+/// Its command runs, or a runtime is being made: neither needs the server.
+bool goes_on_alone(const AttemptState& attempt) {
+  return attempt.phase == Phase::Running || attempt.is_making_runtime;
+}
+
+/// Of the work that is left, which no server asks for. On the server's own machine it lies on disk,
+/// and the next server starts an agent that takes it up; elsewhere the disk goes with the node.
+bool is_kept_in_vain(const AgentState& state, bool is_lonely) {
+  if (!state.settings.is_remote) {
+    return is_lonely && std::ranges::none_of(state.attempts, [](const auto& entry) {
+             return goes_on_alone(entry.second);
+           });
+  }
+  const bool is_unheard =
+      state.is_withdrawn ? state.lost_since.has_value() : state.is_lapsed && is_lonely;
+  return is_unheard && nothing_runs(state);
+}
+
 void end_if_done(Turn& turn) {
   AgentState& state = turn.state;
   if (!state.waiting.empty()) return;
@@ -122,12 +140,7 @@ void end_if_done(Turn& turn) {
     if (is_lonely) end(turn, "no server and nothing to do");
     return;
   }
-  // Results that no server will take any more: it runs the work anew once the lease has lapsed.
-  const bool is_in_vain =
-      state.is_withdrawn ? state.lost_since.has_value() : state.is_lapsed && is_lonely;
-  if (state.settings.is_remote && is_in_vain && nothing_runs(state)) {
-    end(turn, "no server to report to");
-  }
+  if (is_kept_in_vain(state, is_lonely)) end(turn, "no server to report to");
 }
 
 // ---- What the server says

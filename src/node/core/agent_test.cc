@@ -224,7 +224,7 @@ TEST_F(AgentCore, EndsWhenItHasHadNoServerAndNoWorkForAMinute) {
   EXPECT_EQ(did<End>().size(), 1u);
 }
 
-TEST_F(AgentCore, WithWorkItWaitsForItsServerForEver) {
+TEST_F(AgentCore, WhileItsWorkRunsItWaitsForItsServerForEver) {
   start();
   run("a");
   feed(Disconnected{});
@@ -232,6 +232,36 @@ TEST_F(AgentCore, WithWorkItWaitsForItsServerForEver) {
   fire(Timer::Kind::House);
 
   EXPECT_TRUE(did<End>().empty());
+}
+
+TEST_F(AgentCore, WhatHasEndedIsLeftToTheNextAgentWhenNoServerAsksForIt) {
+  start();
+  run("a");
+  feed(Disconnected{});
+  pass(2min);
+  exit("a");
+  ASSERT_FALSE(state.attempts.empty());
+  EXPECT_TRUE(did<End>().empty());
+
+  fire(Timer::Kind::House);
+
+  EXPECT_EQ(did<End>().size(), 1u);
+}
+
+TEST_F(AgentCore, WhatWaitsForAServerToBeginIsLeftToTheNextAgent) {
+  start();
+  answers_runtime = false;
+  hear(launch_of("a"));
+  ASSERT_EQ(phase("a"), Phase::Preparing);
+  feed(Disconnected{});
+  pass(2min);
+  fire(Timer::Kind::House);
+  EXPECT_TRUE(did<End>().empty()) << "its runtime is being made, which needs no server";
+
+  state.attempts.at(ref("a")).is_making_runtime = false;
+  fire(Timer::Kind::House);
+
+  EXPECT_EQ(did<End>().size(), 1u);
 }
 
 TEST_F(AgentCore, ItsWorkDoesNotOutliveItsDirectory) {
