@@ -65,9 +65,9 @@ Figures measure(const Size& size) {
     }
   };
   take(first);
-  const auto last = std::prev(state.queue.end());
+  const model::JobKey last = state.targets.at({sample::compute_key("c")}).line.rbegin()->second;
   const auto explained = Clock::now();
-  const std::string why = explain(state, state.jobs.at(last->job));
+  const std::string why = explain(state, state.jobs.at(last));
   figures.explain_ms = ms_since(explained);
 
   int decisions = 0;

@@ -8,6 +8,8 @@
 // member that once started blank must always do so.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <boost/describe.hpp>
 #include <boost/json.hpp>
 #include <chrono>
@@ -22,7 +24,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/id.h"
+#include "base/record_kinds.h"
 #include "base/result.h"
 
 namespace berth::record {
@@ -50,35 +52,6 @@ template <typename T>
 Status decode_into(const json::value& from, T& value);
 
 namespace detail {
-
-template <typename T>
-struct IsVector : std::false_type {};
-template <typename T>
-struct IsVector<std::vector<T>> : std::true_type {};
-template <typename T>
-struct IsMap : std::false_type {};
-template <typename T>
-struct IsMap<std::map<std::string, T>> : std::true_type {};
-template <typename T>
-struct IsOptional : std::false_type {};
-template <typename T>
-struct IsOptional<std::optional<T>> : std::true_type {};
-template <typename T>
-struct IsVariant : std::false_type {};
-template <typename... T>
-struct IsVariant<std::variant<T...>> : std::true_type {};
-template <typename T>
-struct IsId : std::false_type {};
-template <typename T>
-struct IsId<Id<T>> : std::true_type {};
-template <typename T>
-struct IsDuration : std::false_type {};
-template <typename R, typename P>
-struct IsDuration<std::chrono::duration<R, P>> : std::true_type {};
-template <typename T>
-struct IsTime : std::false_type {};
-template <typename C, typename D>
-struct IsTime<std::chrono::time_point<C, D>> : std::true_type {};
 
 inline tl::unexpected<Error> mismatch(std::string_view wanted) {
   return fail(Code::InvalidArgument, "expected " + std::string(wanted));
@@ -156,28 +129,68 @@ Status decode_held(const json::value& from, std::variant<T...>& held) {
               std::string(OneOf<std::variant<T...>>::kKey));
 }
 
+/// A member that has a key of its own.
 template <typename T>
-Status decode_member(const json::value& from, const char* name, T& value) {
-  const json::value* found = from.get_object().if_contains(name);
-  if (found == nullptr) return Done{};
-  Status decoded = decode_into(*found, value);
+struct Slot {
+  std::string_view key{};
+  Status (*decode)(const json::value& from, T& value);
+};
+
+template <typename T, typename Description>
+Status decode_member(const json::value& from, T& value) {
+  Status decoded = decode_into(from, value.*Description::pointer);
   if (decoded) return decoded;
   Error error = decoded.error();
-  error.target = error.target.empty() ? name : name + ("." + error.target);
+  const std::string name = Description::name;
+  error.target = error.target.empty() ? name : name + "." + error.target;
   return fail(std::move(error));
+}
+
+template <typename T>
+struct IsHeldFlat {
+  template <typename Description>
+  using Of = IsVariant<MemberOf<T, Description>>;
+};
+template <typename T>
+using FlatMembers = boost::mp11::mp_copy_if<Members<T>, IsHeldFlat<T>::template Of>;
+
+template <typename T>
+constexpr auto slots_of() {
+  using Described = boost::mp11::mp_remove_if<Members<T>, IsHeldFlat<T>::template Of>;
+  return []<typename... D>(boost::mp11::mp_list<D...>) {
+    return std::array<Slot<T>, sizeof...(D)>{Slot<T>{D::name, &decode_member<T, D>}...};
+  }(boost::mp11::mp_rename<Described, boost::mp11::mp_list>{});
+}
+
+/// Records have their keys in the order of the members, so that the next one is mostly the one.
+template <typename Slots>
+std::size_t find_slot(const Slots& slots, std::size_t next, std::string_view key) {
+  for (std::size_t i = next; i < slots.size(); ++i) {
+    if (slots[i].key == key) return i;
+  }
+  for (std::size_t i = 0; i < std::min(next, slots.size()); ++i) {
+    if (slots[i].key == key) return i;
+  }
+  return slots.size();
 }
 
 template <typename T>
 Status decode_struct(const json::value& from, T& value) {
   if (!from.is_object()) return mismatch("an object");
+  static constexpr auto kSlots = slots_of<T>();
+  bool has_others = false;  // Unknown keys, or those of what is written flat.
+  std::size_t next = 0;
+  for (const auto& entry : from.get_object()) {
+    const std::size_t slot = find_slot(kSlots, next, entry.key());
+    has_others = has_others || slot == kSlots.size();
+    if (slot == kSlots.size()) continue;
+    TRY(kSlots[slot].decode(entry.value(), value));
+    next = slot + 1;
+  }
   Status status = Done{};
-  boost::mp11::mp_for_each<Members<T>>([&](auto member) {
-    if (!status) return;
-    if constexpr (IsVariant<MemberOf<T, decltype(member)>>::value) {
-      status = decode_held(from, value.*member.pointer);
-    } else {
-      status = decode_member(from, member.name, value.*member.pointer);
-    }
+  if (!has_others) return status;
+  boost::mp11::mp_for_each<FlatMembers<T>>([&](auto member) {
+    if (status) status = decode_held(from, value.*member.pointer);
   });
   return status;
 }
@@ -233,6 +246,8 @@ json::value encode(const T& value) {
     return json::value(record_text(value));
   } else if constexpr (detail::IsOptional<T>::value) {
     return value ? encode(*value) : json::value(nullptr);
+  } else if constexpr (detail::IsShared<T>::value) {
+    return encode(*value);
   } else if constexpr (detail::IsId<T>::value) {
     return json::value(value.text);
   } else if constexpr (detail::IsDuration<T>::value) {
@@ -280,6 +295,8 @@ Status decode_into(const json::value& from, T& value) {
   } else if constexpr (detail::IsOptional<T>::value) {
     value.reset();
     return from.is_null() ? Status(Done{}) : decode_into(from, value.emplace());
+  } else if constexpr (detail::IsShared<T>::value) {
+    return decode_into(from, value.edit());
   } else if constexpr (detail::IsId<T>::value) {
     return decode_into(from, value.text);
   } else if constexpr (detail::IsDuration<T>::value) {
@@ -417,6 +434,8 @@ void append(std::string& text, const T& value) {
     } else {
       text += "null";
     }
+  } else if constexpr (IsShared<T>::value) {
+    append(text, *value);
   } else if constexpr (IsId<T>::value) {
     append_quoted(text, value.text);
   } else if constexpr (IsDuration<T>::value) {

@@ -49,12 +49,13 @@ class RandomClusters : public ClusterTest {
   }
 
   void submit(const model::JobKey& job) {
-    touch(JobSubmitted{
-        {.key = job,
-         .sequence = ++sequence,
-         .spec = {.work = model::CommandWork{.resources = {.instance_count = 1 + pick(3)}},
-                  .compute = pick(2) == 0 ? "low" : "ded",
-                  .priority = 1 + pick(3)}}});
+    touch(
+        JobSubmitted{{.key = job,
+                      .sequence = ++sequence,
+                      .spec = model::JobSpec{
+                          .work = model::CommandWork{.resources = {.instance_count = 1 + pick(3)}},
+                          .compute = pick(2) == 0 ? "low" : "ded",
+                          .priority = 1 + pick(3)}}});
   }
 
   void end_some(const model::JobKey& name) {

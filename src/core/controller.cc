@@ -14,8 +14,8 @@ model::Job child_of(const model::Job& parent, const model::ArrayWork& array, int
   model::Job child{.key = child_key(parent.key, index), .spec = parent.spec};
   model::CommandWork work = array.each;
   work.environment_variables[kArrayIndexVariable] = std::to_string(index);
-  child.spec.work = std::move(work);
-  child.spec.parent_job_name = parent.key.name;
+  child.spec.edit().work = std::move(work);
+  child.spec.edit().parent_job_name = parent.key.name;
   if (!parent.display_name.empty()) {
     child.display_name = fmt::format("{}_{}", parent.display_name, index);
   }
@@ -72,7 +72,7 @@ std::vector<Order> step_array(const State& state, const model::Job& parent,
 }  // namespace
 
 std::vector<Order> step(const State& state, const model::Job& parent) {
-  const auto* array = std::get_if<model::ArrayWork>(&parent.spec.work);
+  const auto* array = std::get_if<model::ArrayWork>(&parent.spec->work);
   const auto* tally = std::get_if<model::Children>(&parent.holding);
   if (array == nullptr || tally == nullptr) return {};
   return step_array(state, parent, *array, *tally);
@@ -86,7 +86,7 @@ model::JobKey child_key(const model::JobKey& parent, int index) {
 
 const model::Job* controlling_parent(const State& state, const model::Job& job) {
   const std::string& name = job.key.name;
-  for (const std::string& parent : {job.spec.parent_job_name, name.substr(0, name.rfind('_'))}) {
+  for (const std::string& parent : {job.spec->parent_job_name, name.substr(0, name.rfind('_'))}) {
     const auto found = state.jobs.find({job.key.workspace, parent});
     if (found == state.jobs.end()) continue;
     if (std::holds_alternative<model::Children>(found->second.holding)) return &found->second;

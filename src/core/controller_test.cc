@@ -186,8 +186,9 @@ TEST_F(ArrayTest, ItsChildrenMayBeForgotten) {
 TEST_F(ArrayTest, NamesAndParenthoodAreItsOwn) {
   submit(1, 2, 1);
   EXPECT_EQ(controlling_parent(state, {.key = key("p_2")}), &parent());
-  EXPECT_EQ(controlling_parent(state, {.key = key("x"), .spec = {.parent_job_name = "p"}}),
-            &parent());
+  EXPECT_EQ(
+      controlling_parent(state, {.key = key("x"), .spec = model::JobSpec{.parent_job_name = "p"}}),
+      &parent());
   EXPECT_EQ(controlling_parent(state, {.key = key("q_2")}), nullptr);
   EXPECT_EQ(controlling_parent(state, {.key = key("p_1_1")}), nullptr);
 }

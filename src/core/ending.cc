@@ -53,7 +53,7 @@ Verdict judge_lost(const model::Job& job, const model::Outcome& outcome) {
 }
 
 Verdict judge_timeout(const model::Job& job) {
-  const auto limit = job.spec.timeout.value_or(std::chrono::seconds(0));
+  const auto limit = job.spec->timeout.value_or(std::chrono::seconds(0));
   return {.status = JobStatus::Canceled,
           .error = {{"Timeout", fmt::format("the job ran longer than its limit of {} s and was "
                                             "stopped",

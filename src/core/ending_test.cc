@@ -17,7 +17,7 @@ struct Case {
 };
 
 TEST(Ending, IsJudgedAndSaidClearly) {
-  const model::Job job{.spec = {.timeout = std::chrono::seconds(60)},
+  const model::Job job{.spec = model::JobSpec{.timeout = std::chrono::seconds(60)},
                        .holding = model::Members{{{.node = {"n"}}}}};
   const Case cases[] = {
       {{.ending = Ending::Exited, .exit_code = 3},

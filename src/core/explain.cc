@@ -26,10 +26,10 @@ struct Line {
 Line line_before(const State& state, const model::Job& job) {
   const model::TargetId target = target_of(job);
   Line line;
-  for (auto entry = Placement::first_in_line(state, target);
-       entry != state.queue.end() && entry->target == target && entry->job != job.key; ++entry) {
+  for (const auto& [place, other] : index_of(state, target).line) {
+    if (other == job.key) break;
     ++line.ahead;
-    line.has_gang |= nodes_of_attempt(state.jobs.at(entry->job).spec) > 1;
+    line.has_gang |= nodes_of_attempt(state.jobs.at(other).spec) > 1;
   }
   return line;
 }
@@ -215,7 +215,7 @@ std::string explain_wait(const State& state, const model::Job& job) {
   }
   const model::Compute* compute = compute_of(state, target_of(job));
   if (compute == nullptr) {
-    return fmt::format("waits for compute '{}', which is not there any more", job.spec.compute);
+    return fmt::format("waits for compute '{}', which is not there any more", job.spec->compute);
   }
   if (const model::Cluster* cluster = cluster_in(compute)) {
     return ClusterWait(state, job, *compute, *cluster).say();

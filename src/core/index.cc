@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/index.h"
 
-#include <algorithm>
-#include <limits>
-
 #include "model/compute_kind.h"
 
 namespace berth::core {
@@ -12,11 +9,8 @@ namespace {
 using model::JobStatus;
 using model::NodeStatus;
 
-QueueEntry entry_of(const model::Job& job) {
-  return {.target = target_of(job),
-          .urgency = -job.spec.priority,
-          .sequence = job.sequence,
-          .job = job.key};
+Place place_of(const model::Job& job) {
+  return {.urgency = -job.spec->priority, .sequence = job.sequence};
 }
 
 /// Nodes it waits for. A gang that its cluster can never hold (the maximum was lowered) asks for
@@ -31,17 +25,11 @@ bool is_staying(const model::Node& node) {
   return node.status != NodeStatus::Leaving && node.status != NodeStatus::Preempted;
 }
 
-int jobs_at(const State& state, const model::Node& node) {
-  const auto held = state.held.find(node.id);
-  return held == state.held.end() ? 0 : static_cast<int>(held->second.size());
-}
-
 void drop_if_empty(State& state, const model::TargetId& target) {
   const auto found = state.targets.find(target);
   if (found == state.targets.end()) return;
   const TargetIndex& counts = found->second;
-  const bool is_empty =
-      counts.nodes.empty() && counts.wanted_nodes == 0 && counts.engine_runs.empty();
+  const bool is_empty = counts.nodes.empty() && counts.line.empty() && counts.engine_runs.empty();
   if (is_empty) state.targets.erase(found);
 }
 
@@ -76,12 +64,12 @@ void count_room(State& state, const model::Node& node, int by) {
 }
 
 void enter_parent(State& state, const model::Job& job) {
-  if (job.spec.parent_job_name.empty() || is_terminal(job.status)) return;
+  if (job.spec->parent_job_name.empty() || is_terminal(job.status)) return;
   state.children[parent_of(job)].insert(job.key);
 }
 
 void leave_parent(State& state, const model::Job& job) {
-  if (job.spec.parent_job_name.empty()) return;
+  if (job.spec->parent_job_name.empty()) return;
   const auto siblings = state.children.find(parent_of(job));
   if (siblings == state.children.end()) return;
   siblings->second.erase(job.key);
@@ -100,18 +88,39 @@ void change_holders(State& state, const model::Job& job, const Change& change) {
   }
 }
 
+void enter_line(State& state, const model::Job& job) {
+  const model::TargetId target = target_of(job);
+  TargetIndex& index = state.targets[target];
+  index.line.emplace(place_of(job), job.key);
+  index.wanted_nodes += demand_of(state, job, target);
+  ++state.queued;
+}
+
+void leave_line(State& state, const model::Job& job) {
+  const model::TargetId target = target_of(job);
+  TargetIndex& index = state.targets[target];
+  if (index.line.erase(place_of(job)) > 0) --state.queued;
+  index.wanted_nodes -= demand_of(state, job, target);
+  drop_if_empty(state, target);
+}
+
 }  // namespace
+
+const TargetIndex& index_of(const State& state, const model::TargetId& target) {
+  static const TargetIndex kNothing;
+  const auto found = state.targets.find(target);
+  return found == state.targets.end() ? kNothing : found->second;
+}
+
+int jobs_at(const State& state, const model::Node& node) {
+  const auto held = state.held.find(node.id);
+  return held == state.held.end() ? 0 : static_cast<int>(held->second.size());
+}
 
 void index(State& state, const model::Job& job) {
   enter_parent(state, job);
   if (holds_anything(job)) ++state.under_way;
-  if (job.status == JobStatus::Queued) {
-    QueueEntry entry = entry_of(job);
-    if (const int demand = demand_of(state, job, entry.target); demand > 0) {
-      state.targets[entry.target].wanted_nodes += demand;
-    }
-    state.queue.insert(std::move(entry));
-  }
+  if (job.status == JobStatus::Queued) enter_line(state, job);
   if (engine_run_of(job) != nullptr) state.targets[target_of(job)].engine_runs.insert(job.key);
   change_holders(state, job, [&](const model::NodeId& node) { state.held[node].insert(job.key); });
 }
@@ -119,14 +128,7 @@ void index(State& state, const model::Job& job) {
 void unindex(State& state, const model::Job& job) {
   leave_parent(state, job);
   if (holds_anything(job)) --state.under_way;
-  if (job.status == JobStatus::Queued) {
-    const QueueEntry entry = entry_of(job);
-    if (const int demand = demand_of(state, job, entry.target); demand > 0) {
-      state.targets[entry.target].wanted_nodes -= demand;
-    }
-    state.queue.erase(entry);
-    drop_if_empty(state, entry.target);
-  }
+  if (job.status == JobStatus::Queued) leave_line(state, job);
   if (engine_run_of(job) != nullptr) {
     const model::TargetId target = target_of(job);
     state.targets[target].engine_runs.erase(job.key);
@@ -154,18 +156,16 @@ void unindex(State& state, const model::Node& node) {
 }
 
 void recount_demand(State& state, const model::TargetId& target) {
-  std::int64_t wanted = 0;
-  auto entry =
-      state.queue.lower_bound({.target = target, .urgency = std::numeric_limits<int>::min()});
-  for (; entry != state.queue.end() && entry->target == target; ++entry) {
-    wanted += demand_of(state, state.jobs.at(entry->job), target);
+  const auto index = state.targets.find(target);
+  if (index == state.targets.end()) return;
+  index->second.wanted_nodes = 0;
+  for (const auto& [place, job] : index->second.line) {
+    index->second.wanted_nodes += demand_of(state, state.jobs.at(job), target);
   }
-  if (wanted > 0 || state.targets.contains(target)) state.targets[target].wanted_nodes = wanted;
-  drop_if_empty(state, target);
 }
 
 void rebuild_indexes(State& state) {
-  state.queue.clear();
+  state.queued = 0;
   state.held.clear();
   state.children.clear();
   state.targets.clear();

@@ -21,7 +21,7 @@ bool is_under_way(JobStatus status) {
 void check_holding(const State&, const model::Job&, const model::None&) {}
 
 void check_holding(const State& state, const model::Job& job, const model::Members& held) {
-  CHECK(!has_children(job.spec.work), "a job of children holds no nodes");
+  CHECK(!has_children(job.spec->work), "a job of children holds no nodes");
   CHECK(job.placed_at, "a job that holds a node knows since when");
   const auto count = static_cast<std::size_t>(nodes_of_attempt(job.spec));
   CHECK(held.members.size() == count, "a gang holds all its nodes or none");
@@ -46,13 +46,13 @@ void check_holding(const State& state, const model::Job& job, const model::Engin
   CHECK(!job.is_yielding, "an attempt in an engine takes nobody's place");
   CHECK(job.cancel_requested || job.status == run.phase,
         "a job is as far as the attempt in its engine");
-  CHECK(!has_children(job.spec.work), "an engine runs no job of children");
+  CHECK(!has_children(job.spec->work), "an engine runs no job of children");
   CHECK(job.placed_at && !run.engine.empty(),
         "a job that an engine has knows since when, and which");
 }
 
 void check_holding(const State& state, const model::Job& job, const model::Children& tally) {
-  CHECK(has_children(job.spec.work), "only work that is made of children holds children");
+  CHECK(has_children(job.spec->work), "only work that is made of children holds children");
   const auto children = state.children.find(job.key);
   const std::size_t going_on = children == state.children.end() ? 0 : children->second.size();
   CHECK(static_cast<std::size_t>(tally.going_on()) == going_on,
@@ -72,7 +72,7 @@ void check_job(const State& state, const model::Job& job) {
   CHECK((job.status == JobStatus::CancelRequested) == (job.cancel_requested && holds),
         "a job whose cancel is under way says so");
   CHECK(holds || !job.is_yielding, "only an attempt can yield");
-  CHECK(job.status != JobStatus::Queued || !has_children(job.spec.work),
+  CHECK(job.status != JobStatus::Queued || !has_children(job.spec->work),
         "a job of children waits for nothing itself");
   CHECK(job.status != JobStatus::Queued || !job.cancel_requested,
         "a job that is to be cancelled does not wait");
@@ -185,7 +185,7 @@ void check_invariants(const State& state) {
   for (const auto& [site, use] : state.site_use) check_site(state, site, use);
   State rebuilt = state;
   rebuild_indexes(rebuilt);
-  CHECK(rebuilt.queue == state.queue, "the queue holds exactly the queued jobs");
+  CHECK(rebuilt.queued == state.queued, "the queued jobs are exactly counted");
   CHECK(rebuilt.children == state.children, "the parents have exactly the children that say so");
   CHECK(rebuilt.held == state.held, "the nodes hold exactly the jobs that say so");
   CHECK(rebuilt.targets == state.targets, "the targets count exactly what is there");

@@ -2,7 +2,6 @@
 #include "core/placement.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "core/schedule.h"
 #include "core/service.h"
@@ -14,11 +13,6 @@ namespace {
 /// they are run again; past so many, the walk ends.
 constexpr int kMostPassedOver = 1000;
 
-int jobs_at(const State& state, const model::Node& node) {
-  const auto held = state.held.find(node.id);
-  return held == state.held.end() ? 0 : static_cast<int>(held->second.size());
-}
-
 std::size_t instances(const model::Job& job) {
   return static_cast<std::size_t>(nodes_of_attempt(job.spec));
 }
@@ -28,27 +22,20 @@ std::size_t instances(const model::Job& job) {
 bool outlives(const model::Node& node, const model::Job& job, WallTime now) {
   constexpr auto kToSettle = std::chrono::seconds(15);  // Fetching before, delivering after.
   if (!node.ends_at) return true;
-  return now + job.spec.timeout.value_or(std::chrono::seconds(0)) + kToSettle < *node.ends_at;
-}
-
-std::set<QueueEntry>::const_iterator Placement::first_in_line(const State& state,
-                                                              const model::TargetId& target) {
-  return state.queue.lower_bound({.target = target, .urgency = std::numeric_limits<int>::min()});
+  return now + job.spec->timeout.value_or(std::chrono::seconds(0)) + kToSettle < *node.ends_at;
 }
 
 Placement::Placement(const State& state, const model::TargetId& target, WallTime now)
-    : state_(state), target_(target), now_(now) {
-  const auto index = state.targets.find(target);
-  if (index == state.targets.end()) return;
-  index_ = &index->second;
-  next_vacant_ = index_->vacant.begin();
-  next_roomy_ = index_->roomy.begin();
-}
+    : state_(state),
+      target_(target),
+      now_(now),
+      index_(index_of(state, target)),
+      next_vacant_(index_.vacant.begin()),
+      next_roomy_(index_.roomy.begin()) {}
 
 /// Nobody waits at a node that works ahead while another one is free.
 bool Placement::load_next(bool may_wait) {
-  if (index_ == nullptr) return false;
-  if (next_vacant_ != index_->vacant.end()) {
+  if (next_vacant_ != index_.vacant.end()) {
     const model::Node& node = state_.nodes.at(*next_vacant_++);
     open_.push_back({.node = &node, .room = node.slots - jobs_at(state_, node)});
     filled_.push_back(&node);
@@ -64,7 +51,7 @@ bool Placement::load_room_to_wait() {
     open_.push_back({.node = &node, .room = node.ahead, .is_to_wait = true});
     return true;
   }
-  if (next_roomy_ == index_->roomy.end()) return false;
+  if (next_roomy_ == index_.roomy.end()) return false;
   const model::Node& node = state_.nodes.at(*next_roomy_++);
   const int room = node.slots + node.ahead - jobs_at(state_, node);
   open_.push_back({.node = &node, .room = room, .is_to_wait = true});
@@ -117,11 +104,10 @@ bool Placement::place(const model::Job& job) {
 
 std::vector<JobPlaced> Placement::run() {
   int passed_over = 0;
-  for (auto entry = first_in_line(state_, target_);
-       entry != state_.queue.end() && entry->target == target_ && passed_over < kMostPassedOver;
-       ++entry) {
+  for (const auto& [standing, key] : index_.line) {
+    if (passed_over >= kMostPassedOver) break;
     if (open_.empty() && !load_next(!is_kept_free_)) break;
-    const model::Job& job = state_.jobs.at(entry->job);
+    const model::Job& job = state_.jobs.at(key);
     if (!is_due(job, now_) || !place(job)) ++passed_over;
   }
   return std::move(placed_);

@@ -20,10 +20,6 @@ class Placement {
   /// Ready nodes that are too short-lived for anything that waits for one.
   std::vector<model::NodeId> short_lived() const;
 
-  /// The most urgent job that waits for the target, or whatever sorts behind all of them.
-  static std::set<QueueEntry>::const_iterator first_in_line(const State& state,
-                                                            const model::TargetId& target);
-
  private:
   bool place(const model::Job& job);
   bool may_ever_run(const model::Job& job) const;
@@ -43,7 +39,7 @@ class Placement {
   const State& state_;
   model::TargetId target_;
   WallTime now_;
-  const TargetIndex* index_ = nullptr;
+  const TargetIndex& index_;
   std::set<model::NodeId>::const_iterator next_vacant_{};
   std::set<model::NodeId>::const_iterator next_roomy_{};
   std::vector<const model::Node*> filled_{};  ///< They were vacant; more may wait there.

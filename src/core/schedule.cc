@@ -12,15 +12,8 @@ namespace {
 
 using model::NodeStatus;
 
-const TargetIndex& index_of(const State& state, const model::TargetId& target) {
-  static const TargetIndex kNothing;
-  const auto found = state.targets.find(target);
-  return found == state.targets.end() ? kNothing : found->second;
-}
-
 bool waits(const State& state, const model::TargetId& target) {
-  const auto first = Placement::first_in_line(state, target);
-  return first != state.queue.end() && first->target == target;
+  return !index_of(state, target).line.empty();
 }
 
 /// Growth of the clusters, one after the other: dedicated before low priority, then as their first
@@ -40,11 +33,9 @@ class Growth {
       if (cluster_in(&compute) != nullptr && !compute.is_deleting) computes.push_back(&compute);
     }
     std::ranges::stable_sort(computes, {}, [this](const model::Compute* compute) {
-      const model::TargetId target{compute->key};
-      const auto first = Placement::first_in_line(state_, target);
-      const bool has_queue = first != state_.queue.end() && first->target == target;
-      return std::tuple(cluster_in(compute)->tier, !has_queue, has_queue ? first->urgency : 0,
-                        has_queue ? first->sequence : 0);
+      const auto& line = index_of(state_, {compute->key}).line;
+      return std::tuple(cluster_in(compute)->tier, line.empty(),
+                        line.empty() ? Place{} : line.begin()->first);
     });
     return computes;
   }
@@ -192,10 +183,10 @@ void plan_engine(const State& state, const model::Compute& compute,
                  const model::AttachedEngine& engine, Plan& plan, WallTime now) {
   const model::TargetId target{compute.key};
   auto runs = static_cast<int>(index_of(state, target).engine_runs.size());
-  for (auto entry = Placement::first_in_line(state, target);
-       entry != state.queue.end() && entry->target == target; ++entry, ++runs) {
+  for (const auto& [place, job] : index_of(state, target).line) {
     if (engine.at_once && runs >= *engine.at_once) return;
-    plan.hand_over.push_back({.job = entry->job, .at = now});
+    plan.hand_over.push_back({.job = job, .at = now});
+    ++runs;
   }
 }
 

@@ -155,7 +155,8 @@ Event random_event(std::mt19937& random, std::int64_t& sequence) {
   switch (pick(9)) {
     case 0:
     case 1:
-      return JobSubmitted{{.key = job, .sequence = ++sequence, .spec = {.priority = 1 + pick(3)}}};
+      return JobSubmitted{
+          {.key = job, .sequence = ++sequence, .spec = model::JobSpec{.priority = 1 + pick(3)}}};
     case 2:
       return JobAdvanced{
           .job = job, .attempt = pick(3), .node = {"local"}, .status = reports[pick(3)]};

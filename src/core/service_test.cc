@@ -87,7 +87,7 @@ TEST_F(ServiceTest, TheLimitOfRestartsIsTheEnd) {
 TEST_F(ServiceTest, ThePolicySaysAfterWhichEndsItIsRunAgain) {
   const auto goes_on = [](RestartWhen when, const model::Outcome& outcome) {
     model::Job service;
-    service.spec.work = service_work({.restart = {.when = when}});
+    service.spec.edit().work = service_work({.restart = {.when = when}});
     return restart_of(service, outcome, at(1)).has_value();
   };
   const model::Outcome good{}, bad{.exit_code = 1}, lost{.ending = Ending::Lost},

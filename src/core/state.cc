@@ -77,7 +77,7 @@ void queue_again(State& state, model::Job& job, std::string reason, WallTime at)
 
 /// The count of the children of which this is one; nullptr when nobody counts it.
 model::Children* tally_of(State& state, const model::Job& child) {
-  if (child.spec.parent_job_name.empty()) return nullptr;
+  if (child.spec->parent_job_name.empty()) return nullptr;
   model::Job* parent = find(state, parent_of(child));
   return parent == nullptr ? nullptr : std::get_if<model::Children>(&parent->holding);
 }
@@ -231,7 +231,8 @@ Touched on(State& state, const JobSubmitted& event) {
   model::Job& job = place->second;
   job.attempt = 0;
   job.holding = model::None{};
-  if (has_children(job.spec.work)) {
+  state.recent_specs.share(job);
+  if (has_children(job.spec->work)) {
     begin_parent(job);
   } else {
     job.status = JobStatus::Queued;
@@ -408,7 +409,7 @@ model::TargetId target_of(const model::WorkspaceId& workspace, std::string_view 
 }
 
 model::TargetId target_of(const model::Job& job) {
-  const std::string& compute = job.spec.compute;
+  const std::string& compute = job.spec->compute;
   if (compute.empty() || compute == "serverless") return {};
   return target_of(job.key.workspace, compute);
 }

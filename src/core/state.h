@@ -13,6 +13,7 @@
 
 #include "core/access.h"
 #include "core/entity.h"
+#include "core/recent_specs.h"
 #include "model/size.h"
 #include "model/target_id.h"
 #include "model/usage.h"
@@ -25,13 +26,11 @@ model::TargetId target_of(const model::Job& job);
 model::TargetId target_of(const model::WorkspaceId& workspace, std::string_view name);
 
 /// A job's place in the line of its target: priority, then age.
-struct QueueEntry {
-  model::TargetId target{};
+struct Place {
   int urgency = 0;  ///< The negated priority: what is more urgent sorts first.
   std::int64_t sequence = 0;
-  model::JobKey job{};
 
-  friend auto operator<=>(const QueueEntry&, const QueueEntry&) = default;
+  friend auto operator<=>(const Place&, const Place&) = default;
 };
 
 /// What the operator has set; the same for as long as the server runs. Not stored.
@@ -43,8 +42,9 @@ struct Settings {
   model::SizeCatalogue sizes{};
 };
 
-/// Nodes and demand of one target, counted.
+/// What waits for one target, and its nodes and their demand, counted.
 struct TargetIndex {
+  std::map<Place, model::JobKey> line{};  ///< The Queued jobs.
   std::set<model::NodeId> nodes{};        ///< All of them.
   std::set<model::NodeId> vacant{};       ///< Ready, with a free slot.
   std::set<model::NodeId> roomy{};        ///< Ready, without one, but one more may wait there.
@@ -83,13 +83,14 @@ struct State {
 
   // Derived, so that a decision never looks at all jobs or nodes. apply_event() keeps them; whoever
   // fills the maps above by other means calls rebuild_indexes().
-  std::set<QueueEntry> queue{};                             ///< The Queued jobs.
   std::map<model::NodeId, std::set<model::JobKey>> held{};  ///< Nodes that hold any, and which.
   /// The jobs that are not over of each that is named as a parent, whether it is there or not.
   std::map<model::JobKey, std::set<model::JobKey>> children{};
   std::map<model::TargetId, TargetIndex> targets{};  ///< Those with nodes, runs or queued jobs.
   std::map<std::string, SiteUse> site_use{};         ///< Sites with nodes of clusters.
+  std::size_t queued = 0;                            ///< How many jobs stand in some line.
   std::size_t under_way = 0;                         ///< How many jobs hold anything.
+  RecentSpecs recent_specs{};
 };
 
 void rebuild_indexes(State& state);
@@ -389,6 +390,9 @@ void check_invariants(const State& state);
 
 /// nullptr: it is not there any more.
 const model::Compute* compute_of(const State& state, const model::TargetId& target);
+/// Empty when nothing waits there and nothing is there.
+const TargetIndex& index_of(const State& state, const model::TargetId& target);
+int jobs_at(const State& state, const model::Node& node);
 /// Whether it is the node of a compute that is one machine.
 bool is_machine(const State& state, const model::NodeId& node);
 /// nullptr: it is no cluster, or not there any more.

@@ -157,7 +157,7 @@ TEST_F(StateTest, AQueuedJobIsCanceledAtOnce) {
   EXPECT_EQ(job("k").status, JobStatus::Canceled);
   EXPECT_EQ(job("k").ended_at, at(5));
   EXPECT_FALSE(job("k").outcome);
-  EXPECT_TRUE(state.queue.empty());
+  EXPECT_EQ(state.queued, 0u);
 }
 
 TEST_F(StateTest, ARunningJobStaysCancelRequestedUntilItsNodeSaysItIsOver) {
@@ -277,7 +277,10 @@ TEST_F(StateTest, AWorkspaceTakesEverythingThatItOwnsWithIt) {
       for (const model::WorkspaceId& workspace : {sample::kWorkspace, other}) {
         T thing{};
         thing.*Entity<T>::kKey = {workspace, "thing"};
-        if constexpr (std::is_same_v<T, model::Job>) thing.status = JobStatus::Queued;
+        if constexpr (std::is_same_v<T, model::Job>) {
+          thing.status = JobStatus::Queued;
+          thing.sequence = workspace == other ? 1001 : 1002;
+        }
         Entity<T>::map(state).emplace(Entity<T>::key(thing), thing);
       }
     }
@@ -312,21 +315,32 @@ TEST_F(StateTest, RelabellingChangesWhatUsersMayChange) {
   EXPECT_EQ(job().status, JobStatus::Starting);
 }
 
+TEST_F(StateTest, JobsThatAskForTheSameShareIt) {
+  sample::submit(state, "k", {.priority = 3});
+  sample::submit(state, "l", {.priority = 1});
+  sample::submit(state, "m", {.priority = 3});
+
+  EXPECT_TRUE(job("k").spec.is_same(job("m").spec));
+  EXPECT_FALSE(job("k").spec.is_same(job("l").spec));
+  EXPECT_EQ(job("l").spec->priority, 1);
+}
+
 TEST_F(StateTest, IndexesCanBeRebuiltFromTheJobs) {
   sample::submit(state, "k");
   State copy = state;
-  copy.queue.clear();
+  copy.targets.clear();
   copy.held.clear();
   rebuild_indexes(copy);
-  EXPECT_EQ(copy.queue, state.queue);
+  EXPECT_EQ(copy.targets, state.targets);
+  EXPECT_EQ(copy.queued, state.queued);
   EXPECT_EQ(copy.held, state.held);
 }
 
 TEST(Invariants, AStaleIndexIsNoticed) {
   State state;
   sample::submit(state, "j");
-  state.queue.clear();
-  EXPECT_DEATH(check_invariants(state), "queue holds exactly");
+  state.targets.begin()->second.line.clear();
+  EXPECT_DEATH(check_invariants(state), "targets count exactly");
 }
 
 }  // namespace

@@ -78,8 +78,8 @@ std::string artifact_prefix(const JobKey& key) {
 }
 
 std::string output_uri(const Job& job, const std::string& output_name) {
-  const auto output = job.spec.outputs.find(output_name);
-  const bool is_known = output != job.spec.outputs.end();
+  const auto output = job.spec->outputs.find(output_name);
+  const bool is_known = output != job.spec->outputs.end();
   const bool is_default = !is_known || output->second.uri.empty();
   std::string uri = is_default ? std::string(kDefaultOutputUri) : output->second.uri;
   if (uri.find("${{") != std::string::npos) {

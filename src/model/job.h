@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "base/shared.h"
 #include "model/access.h"
 #include "model/node.h"
 #include "model/work.h"
@@ -222,7 +223,7 @@ using Holding = std::variant<None, Members, EngineRun, Children>;
 struct Job {
   JobKey key{};
   std::int64_t sequence = 0;  ///< Order of submission, over the whole server; never used again.
-  JobSpec spec{};
+  Shared<JobSpec> spec{};
   // What users may change later:
   std::string display_name{};
   std::string description{};
@@ -273,7 +274,7 @@ const Member* find_member(const Job& job, const NodeId& node);
 NodeId head_node(const Job& job);
 
 /// The job that it names as its parent, which may not be there. Without one: no name.
-inline JobKey parent_of(const Job& job) { return {job.key.workspace, job.spec.parent_job_name}; }
+inline JobKey parent_of(const Job& job) { return {job.key.workspace, job.spec->parent_job_name}; }
 
 /// "ExperimentRun/dcid.<name>/": where the job's artifacts lie in workspaceartifactstore.
 std::string artifact_prefix(const JobKey& key);

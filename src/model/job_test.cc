@@ -25,7 +25,7 @@ TEST(Job, ArtifactsLieBelowItsName) {
 
 TEST(Job, AnOutputWithoutAPlaceGoesToTheDefaultOne) {
   Job job{.key = {.name = "train-7"}};
-  job.spec.outputs["model"] = {};
+  job.spec.edit().outputs["model"] = {};
 
   EXPECT_EQ(output_uri(job, "model"),
             "azureml://datastores/workspaceblobstore/paths/azureml/train-7/model/");
@@ -33,9 +33,9 @@ TEST(Job, AnOutputWithoutAPlaceGoesToTheDefaultOne) {
 
 TEST(Job, AnOutputsOwnPlaceMayNameTheJob) {
   Job job{.key = {.name = "train-7"}};
-  job.spec.outputs["model"].uri =
+  job.spec.edit().outputs["model"].uri =
       "azureml://datastores/${{default_datastore}}/paths/${{ name }}/x/${{output_name}}";
-  job.spec.outputs["plain"].uri = "azureml://datastores/d/paths/p";
+  job.spec.edit().outputs["plain"].uri = "azureml://datastores/d/paths/p";
 
   EXPECT_EQ(output_uri(job, "model"),
             "azureml://datastores/workspaceblobstore/paths/train-7/x/model");
@@ -44,9 +44,9 @@ TEST(Job, AnOutputsOwnPlaceMayNameTheJob) {
 
 TEST(Job, SurvivesItsOwnRecord) {
   Job job{.key = {.workspace = {"w"}, .name = "j"}};
-  job.spec.inputs["x"] = {.type = DataType::Literal, .value = "0.05"};
-  job.spec.timeout = std::chrono::seconds(5);
-  command_of(job.spec).distribution = {{"distributionType", "PyTorch"}};
+  job.spec.edit().inputs["x"] = {.type = DataType::Literal, .value = "0.05"};
+  job.spec.edit().timeout = std::chrono::seconds(5);
+  command_of(job.spec.edit()).distribution = {{"distributionType", "PyTorch"}};
   job.outcome = Outcome{.ending = Ending::Signaled, .signal = 9};
 
   const Result<Job> again = record::decode_text<Job>(record::encode_text(job));

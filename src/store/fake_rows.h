@@ -186,9 +186,9 @@ class FakeRows {
         query.tag_key.empty() ||
         (tag != job.tags.end() && (query.tag_value.empty() || tag->second == query.tag_value));
     return job.key.workspace == query.workspace && is_in_view(job.is_archived, query.view) &&
-           has_tag && (query.type.empty() || kind_of(job.spec.work) == query.type) &&
-           (query.parent.empty() || job.spec.parent_job_name == query.parent) &&
-           (query.experiment.empty() || job.spec.experiment_name == query.experiment) &&
+           has_tag && (query.type.empty() || kind_of(job.spec->work) == query.type) &&
+           (query.parent.empty() || job.spec->parent_job_name == query.parent) &&
+           (query.experiment.empty() || job.spec->experiment_name == query.experiment) &&
            (!query.before || job.sequence < *query.before);
   }
   template <typename T>

@@ -68,7 +68,7 @@ void Overlay::note(const Erase<model::Workspace>& write) {
 
 void Overlay::note(const Put<model::Job>& write) {
   const model::Job& job = write.value;
-  experiment_names_[{job.key.workspace, job.spec.experiment_name}] = {writes_, batches_};
+  experiment_names_[{job.key.workspace, job.spec->experiment_name}] = {writes_, batches_};
 }
 
 void Overlay::note(const Track& write) {

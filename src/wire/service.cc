@@ -114,7 +114,7 @@ Result<model::Job> service_from_json(const json::value& body) {
   if (const auto restart = TRY(root.fields("restart"))) {
     TRY(read_restart(*restart, service.restart));
   }
-  job.spec.work = model::ServiceWork{command_of(job.spec), service};
+  job.spec.edit().work = model::ServiceWork{command_of(job.spec), service};
   return job;
 }
 
@@ -124,7 +124,7 @@ json::object to_json(const model::Job& service, const std::string& address) {
       {"state", state_of_service(service)},
       {"address", address},
       {"command", command_of(service.spec).command},
-      {"compute", service.spec.compute},
+      {"compute", service.spec->compute},
       {"status", boost::describe::enum_to_string(service.status, "Unknown")},
       {"attempt", service.attempt},
       {"restarts", service.restarts},

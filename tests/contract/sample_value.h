@@ -43,6 +43,8 @@ void fill(T& value, int number) {
     fill(value.emplace_back(), number);
   } else if constexpr (IsMap<T>::value) {
     fill(value["key"], number);
+  } else if constexpr (record::detail::IsShared<T>::value) {
+    fill(value.edit(), number);
   } else if constexpr (IsVariant<T>::value) {
     // Another number, another alternative.
     constexpr std::size_t kCount = std::variant_size_v<T>;

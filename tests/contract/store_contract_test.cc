@@ -137,7 +137,7 @@ TYPED_TEST(StoreContract, EveryEntityIsErasedByItsKeyAndNoOther) {
 
 TYPED_TEST(StoreContract, WhatIsLoadedHasNoIndexes) {
   ASSERT_TRUE(this->commit({Put{job(1, "a")}}));
-  EXPECT_TRUE(this->store().load()->queue.empty());
+  EXPECT_TRUE(this->store().load()->targets.empty());
 }
 
 TYPED_TEST(StoreContract, AJobThatIsOverIsKeptAndNotLoaded) {
@@ -279,10 +279,10 @@ TYPED_TEST(StoreContract, JobsAreListedNewestFirstInPages) {
 TYPED_TEST(StoreContract, JobsAreFoundByViewTypeExperimentAndTag) {
   model::Job first = job(1, "a");
   first.tags = {{"team", "red"}};
-  first.spec.experiment_name = "exp";
+  first.spec.edit().experiment_name = "exp";
   model::Job second = job(2, "b", JobStatus::Completed);
   second.tags = {{"team", "blue"}};
-  second.spec.experiment_name = "exp";
+  second.spec.edit().experiment_name = "exp";
   model::Job archived = job(3, "c");
   archived.is_archived = true;
   ASSERT_TRUE(this->commit({Put{first}, Put{second}, Put{archived}}));
@@ -308,12 +308,12 @@ TYPED_TEST(StoreContract, TheChildrenOfAJobAreFoundOverOrNot) {
   model::Job first = job(2, "first");
   model::Job ended = job(3, "ended", JobStatus::Completed);
   model::Job archived = job(4, "archived", JobStatus::Completed);
-  first.spec.parent_job_name = ended.spec.parent_job_name = "p";
-  archived.spec.parent_job_name = "p";
+  first.spec.edit().parent_job_name = ended.spec.edit().parent_job_name = "p";
+  archived.spec.edit().parent_job_name = "p";
   archived.is_archived = true;
   model::Job others = job(5, "other");
-  others.spec.parent_job_name = "q";
-  others.spec.experiment_name = "exp";
+  others.spec.edit().parent_job_name = "q";
+  others.spec.edit().experiment_name = "exp";
   ASSERT_TRUE(this->commit({Put{job(1, "p")}, Put{first}, Put{ended}, Put{archived}, Put{others}}));
 
   EXPECT_EQ(this->listed({.parent = "p"}), (Sequences{3, 2}));

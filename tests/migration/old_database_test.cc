@@ -96,7 +96,7 @@ TEST_F(OldDatabase, OfSchema9HasItsJobsLiveAndOver) {
 
   ASSERT_EQ(state.jobs.size(), 1u);
   EXPECT_EQ(state.jobs.begin()->first.name, "waits");
-  EXPECT_EQ(state.queue.size(), 1u);
+  EXPECT_EQ(state.queued, 1u);
   const std::vector<model::Job> listed = *store->jobs({.workspace = ours});
   ASSERT_EQ(listed.size(), 3u);
   EXPECT_EQ(store->jobs({.workspace = ours, .tag_key = "team", .tag_value = "red"})->size(), 1u);
@@ -128,7 +128,7 @@ TEST_F(OldDatabase, OfSchema10HasItsJobsAsCommands) {
   const model::WorkspaceId ours = named(state.workspaces, &model::Workspace::name, "default")->id;
 
   const model::Job child = store->job({ours, "child"}).value().value();
-  EXPECT_EQ(model::kind_of(child.spec.work), "Command");
+  EXPECT_EQ(model::kind_of(child.spec->work), "Command");
   EXPECT_EQ(command_of(child.spec).command, "true");
   EXPECT_EQ(command_of(child.spec).environment_variables.at("COLOUR"), "red");
   EXPECT_EQ(command_of(child.spec).resources.instance_count, 1);

@@ -111,9 +111,9 @@ class History {
     EXPECT_TRUE(plane_.computes.put(
         {.key = pool, .name = "pool", .kind = model::Cluster{.size = "Standard_DS1_v2"}}));
     model::Job job{.key = {workspace_, "a"}};
-    command_of(job.spec).command = "true";
-    job.spec.compute = kind.compute;
-    command_of(job.spec).resources.instance_count = kind.nodes;
+    command_of(job.spec.edit()).command = "true";
+    job.spec.edit().compute = kind.compute;
+    command_of(job.spec.edit()).resources.instance_count = kind.nodes;
     EXPECT_TRUE(plane_.jobs.submit(job));
     store_.complete();
     if (kind.nodes == 1) return;

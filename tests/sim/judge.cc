@@ -120,7 +120,8 @@ void Judge::put(const model::Job& job) {
 void Judge::check_family(const model::Job& job) {
   const model::Job* parent = find_job(parent_of(job));
   const bool is_child = parent != nullptr && !model::is_terminal(parent->status);
-  const auto* array = std::get_if<model::ArrayWork>(is_child ? &parent->spec.work : &job.spec.work);
+  const auto* array =
+      std::get_if<model::ArrayWork>(is_child ? &parent->spec->work : &job.spec->work);
   if (array == nullptr) return;
   const model::Job& head = is_child ? *parent : job;
   const Submission number = submission_of(head);
@@ -128,7 +129,7 @@ void Judge::check_family(const model::Job& job) {
   for (const auto& [key, other] : jobs_) {
     // One of the same name may have been there before, and left children.
     const bool is_its =
-        other.spec.parent_job_name == head.key.name && other.sequence > head.sequence;
+        other.spec->parent_job_name == head.key.name && other.sequence > head.sequence;
     if (!is_its) continue;
     const int index = submission_of(other) - number;
     if (index < array->first || index > array->last) {

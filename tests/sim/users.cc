@@ -83,9 +83,9 @@ model::Job Users::draft(const std::string& name, const std::string& compute, int
   const Submission submission = last_ += kNumbersOfOne;
   behaviours_[submission] = behaviour;
   model::Job job{.key = {{"w"}, name}};
-  command_of(job.spec).command = command_of(submission);
-  job.spec.compute = compute;
-  command_of(job.spec).resources.instance_count = nodes;
+  command_of(job.spec.edit()).command = command_of(submission);
+  job.spec.edit().compute = compute;
+  command_of(job.spec.edit()).resources.instance_count = nodes;
   return job;
 }
 
@@ -97,7 +97,7 @@ model::Job Users::array(const std::string& name, const std::string& compute) {
   for (int index = work.first; index <= work.last; ++index) {
     behaviours_[submission_of(job) + index] = some_behaviour();
   }
-  job.spec.work = std::move(work);
+  job.spec.edit().work = std::move(work);
   return job;
 }
 
@@ -105,7 +105,7 @@ model::Job Users::array(const std::string& name, const std::string& compute) {
 model::Job Users::some_service(const std::string& target) {
   model::Job service =
       draft(fmt::format("s{}", stage_.random.below(4)), target, 1, some_behaviour());
-  service.spec.work =
+  service.spec.edit().work =
       model::ServiceWork{.serves = command_of(service.spec),
                          .service = {.probe = {.period = 500ms, .failure_threshold = 2},
                                      .restart = {.back_off = 100ms, .longest_back_off = 4s}}};
@@ -124,7 +124,7 @@ void Users::submit_short_ones(const std::string& cluster) {
 }
 
 void Users::submit(model::Job draft) {
-  stage_.note("submit", draft.key.name, draft.spec.compute, submission_of(draft));
+  stage_.note("submit", draft.key.name, draft.spec->compute, submission_of(draft));
   try_submit(draft);
 }
 
@@ -211,7 +211,7 @@ void Users::change_cluster() {
   stage_.note("delete cluster", cluster.name);
   if (with_jobs) {
     for (const auto& [name, job] : plane()->state().jobs) {
-      if (job.spec.compute == cluster.name) stage_.judge.cancel_asked(name);
+      if (job.spec->compute == cluster.name) stage_.judge.cancel_asked(name);
     }
   }
   (void)plane()->computes.remove(key, with_jobs);
@@ -315,7 +315,7 @@ void Users::act() {
     // Somebody's name may be what an array needs.
     const std::string name = number == 1 ? "a1_2" : fmt::format("j{}", number);
     model::Job job = draft(name, target, is_gang ? 2 : 1, some_behaviour());
-    job.spec.priority = 1 + stage_.random.below(3);
+    job.spec.edit().priority = 1 + stage_.random.below(3);
     return submit(std::move(job));
   }
   if (what >= 22) return submit_short_ones(kTargets[2 + stage_.random.below(3)]);

@@ -36,9 +36,9 @@ Result<wire::yaml::JobFile> read_file(const Context& context) {
   if (context.arguments.has("name")) set_text(document.root, "name", context.arguments.get("name"));
   wire::yaml::JobFile file = TRY(wire::yaml::job_from_yaml(document.root, document.base_directory));
   if (document.root.find("experiment_name") == nullptr) {
-    file.job.spec.experiment_name = experiment_of(context.place.directory);
+    file.job.spec.edit().experiment_name = experiment_of(context.place.directory);
   }
-  TRY(add_variables(context, file.job.spec));
+  TRY(add_variables(context, file.job.spec.edit()));
   return file;
 }
 

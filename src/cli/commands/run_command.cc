@@ -52,20 +52,20 @@ Result<wire::yaml::JobFile> job_of(const Context& context) {
   wire::yaml::JobFile file;
   file.job.key.name = arguments.get("name");
   file.job.display_name = arguments.get("display-name");
-  command_of(file.job.spec).command = command_line(arguments.rest);
-  file.job.spec.compute = arguments.get("on", "local");
-  file.job.spec.experiment_name =
+  command_of(file.job.spec.edit()).command = command_line(arguments.rest);
+  file.job.spec.edit().compute = arguments.get("on", "local");
+  file.job.spec.edit().experiment_name =
       arguments.get("experiment-name", experiment_of(context.place.directory));
-  TRY(add_variables(context, file.job.spec));
+  TRY(add_variables(context, file.job.spec.edit()));
   if (arguments.has("timeout")) {
     const std::int64_t seconds = TRY(positive(context, "timeout", 0, std::int64_t{1} << 40));
-    file.job.spec.timeout = std::chrono::seconds(seconds);
+    file.job.spec.edit().timeout = std::chrono::seconds(seconds);
   }
-  command_of(file.job.spec).resources.instance_count =
+  command_of(file.job.spec.edit()).resources.instance_count =
       static_cast<int>(TRY(positive(context, "instances", 1, std::numeric_limits<int>::max())));
   if (arguments.has("array")) {
-    file.job.spec.work =
-        TRY(model::array_from(arguments.get("array"), std::move(command_of(file.job.spec))));
+    file.job.spec.edit().work =
+        TRY(model::array_from(arguments.get("array"), command_of(file.job.spec)));
   }
   if (arguments.has("no-code")) return file;
   file.code_path = wire::yaml::LocalPath{.path = arguments.has("code")
@@ -125,7 +125,7 @@ Result<int> run(Context& context) {
   }
   auto file = job_of(context);
   if (!file) return wrong_usage(context, file.error().message);
-  TRY(pass_own_environment(context, file->job.spec));
+  TRY(pass_own_environment(context, file->job.spec.edit()));
   const std::string source = file->code_path ? file->code_path->path : context.place.directory;
   const bool is_named = context.arguments.has("code");
   TRY(complete(context, *file, source, is_named ? SnapshotLimits{} : kUnnamedLimits));
@@ -134,7 +134,7 @@ Result<int> run(Context& context) {
   const InterruptWatch watch(on_interrupt(context, name));
   const Submitted submitted = TRY(submit(context, file->job));
   if (context.console.err_is_terminal) {
-    context.console.note(fmt::format("job {} on {}", name, file->job.spec.compute));
+    context.console.note(fmt::format("job {} on {}", name, file->job.spec->compute));
   }
   if (context.arguments.has("detach")) {
     return context.console.out(name + "\n") ? 0 : 1;

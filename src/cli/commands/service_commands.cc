@@ -27,10 +27,10 @@ Result<wire::yaml::JobFile> work_of_service(const Context& context) {
   const Arguments& arguments = context.arguments;
   wire::yaml::JobFile file;
   file.job.key.name = TRY(required_name(context, "service"));
-  command_of(file.job.spec).command = command_line(arguments.rest);
-  file.job.spec.compute = arguments.get("on", "local");
-  file.job.spec.experiment_name = experiment_of(context.place.directory);
-  TRY(add_variables(context, file.job.spec));
+  command_of(file.job.spec.edit()).command = command_line(arguments.rest);
+  file.job.spec.edit().compute = arguments.get("on", "local");
+  file.job.spec.edit().experiment_name = experiment_of(context.place.directory);
+  TRY(add_variables(context, file.job.spec.edit()));
   if (arguments.has("code")) {
     file.code_path = wire::yaml::LocalPath{.path = context.place.absolute(arguments.get("code"))};
   }
@@ -46,7 +46,7 @@ Result<int> create_service(Context& context) {
   if (!file) return wrong_usage(context, file.error().message);
   const auto port = number_flag(context, "port");
   if (!port) return wrong_usage(context, port.error().message);
-  TRY(pass_own_environment(context, file->job.spec));
+  TRY(pass_own_environment(context, file->job.spec.edit()));
   TRY(complete(context, *file, file->code_path ? file->code_path->path : context.place.directory));
   const json::object job = wire::arm::job_body(file->job);
   json::object body = {{"job", job.at("properties")}, {"port", port->value_or(0)}};

@@ -47,14 +47,14 @@ Result<std::vector<Part>> parts_of(const model::Job& job, const DownloadWish& wi
   if (!only_named) {
     parts.push_back({"workspaceartifactstore", model::artifact_prefix(job.key), "artifacts/"});
   }
-  for (const auto& [name, output] : job.spec.outputs) {
+  for (const auto& [name, output] : job.spec->outputs) {
     if (wish.all || (only_named && name == wish.output_name)) {
       parts.push_back(TRY(part_of_output(job, name)));
     }
   }
   if (!parts.empty()) return parts;
   std::string known;
-  for (const auto& [name, output] : job.spec.outputs) known += (known.empty() ? "" : ", ") + name;
+  for (const auto& [name, output] : job.spec->outputs) known += (known.empty() ? "" : ", ") + name;
   return fail(Code::NotFound, fmt::format("job '{}' has no output '{}'; it has {}", job.key.name,
                                           wish.output_name, known.empty() ? "none" : known));
 }

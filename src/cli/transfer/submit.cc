@@ -93,14 +93,14 @@ Status complete(Context& context, wire::yaml::JobFile& file, const std::string& 
   }
   TRY(placed(model::check_workspace(context.client.workspace(), file.compute.path), file.compute));
   if (file.code_path) {
-    command_of(job.spec).code_id =
+    command_of(job.spec.edit()).code_id =
         TRY(placed(upload_code(context, file.code_path->path, code_limits), *file.code_path));
   }
   for (const auto& [name, path] : file.input_paths) {
-    job.spec.inputs[name].uri = TRY(placed(upload_data(context, path.path), path));
+    job.spec.edit().inputs[name].uri = TRY(placed(upload_data(context, path.path), path));
   }
   if (file.environment.inline_) {
-    command_of(job.spec).environment_id = TRY(make_environment(context, file.environment));
+    command_of(job.spec.edit()).environment_id = TRY(make_environment(context, file.environment));
   }
   job.properties.merge(git_facts(source, context.place));
   return Done{};

@@ -82,7 +82,7 @@ std::optional<JobKey> reader_of(const State& state, const JobKey& job) {
   for (const auto& [key, live] : state.jobs) {
     if (key.workspace != job.workspace || model::is_terminal(live.status)) continue;
     const bool is_reader = std::ranges::any_of(
-        live.spec.inputs, [&](const auto& input) { return reads(input.second, job); });
+        live.spec->inputs, [&](const auto& input) { return reads(input.second, job); });
     if (is_reader) return key;
   }
   return std::nullopt;

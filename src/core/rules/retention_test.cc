@@ -71,7 +71,7 @@ TEST(Reader, IsAJobThatIsNotOverAndNamesWhatTheOtherLeft) {
   const auto reader = [&](const std::string& uri, JobStatus status, const char* workspace = "w") {
     State state;
     model::Job job{.key = {{workspace}, "score"}, .status = status};
-    job.spec.inputs["in"].uri = uri;
+    job.spec.edit().inputs["in"].uri = uri;
     state.jobs.emplace(job.key, job);
     return reader_of(state, train).has_value();
   };

@@ -27,7 +27,7 @@ Result<Job> job_of(const Call& call) {
   Job job = TRY(call.services.jobs.find({call.workspace->id, call.parameter("name")}));
   const auto experiment = call.parameters.find("experiment");
   const bool is_there = experiment == call.parameters.end() ||
-                        equals_ignoring_case(experiment->second, job.spec.experiment_name);
+                        equals_ignoring_case(experiment->second, job.spec->experiment_name);
   if (is_there) return job;
   return fail(Code::NotFound,
               fmt::format("no job '{}' in experiment '{}'", job.key.name, experiment->second));

@@ -47,7 +47,7 @@ Result<store::Batch> rows_of(store::Store& store, model::Asset asset, WallTime n
 
 RegisteredOutputs register_outputs(store::Store& store, const model::Job& job, WallTime now) {
   RegisteredOutputs registered;
-  for (const auto& [name, output] : job.spec.outputs) {
+  for (const auto& [name, output] : job.spec->outputs) {
     if (output.asset_name.empty()) continue;
     Result<store::Batch> added = rows_of(store, asset_of(job, name, output), now);
     if (!added) {

@@ -76,7 +76,7 @@ bool is_model(model::DataType type) {
 /// The names and versions of the models that the job takes as inputs.
 std::vector<model::AssetRef> model_inputs(const model::Job& job) {
   std::vector<model::AssetRef> models;
-  for (const auto& [name, input] : job.spec.inputs) {
+  for (const auto& [name, input] : job.spec->inputs) {
     if (!is_model(input.type)) continue;
     const auto reference = model::parse_data_ref(input.uri);
     if (!reference) continue;
@@ -178,12 +178,12 @@ Result<bool> is_input_or_output(const Call& call, const model::Job& job,
   const Catalogue catalogue{.store = call.services.store,
                             .state = call.services.ledger.state(),
                             .jobs = call.services.jobs};
-  for (const auto& [name, output] : job.spec.outputs) {
+  for (const auto& [name, output] : job.spec->outputs) {
     const auto place = find_output(job, name);
     if (place && covers(*place, container, path)) return true;
   }
   if (touch == Touch::Write) return false;
-  for (const auto& [name, input] : job.spec.inputs) {
+  for (const auto& [name, input] : job.spec->inputs) {
     if (input.type == model::DataType::Literal) continue;
     const auto place = find_input(catalogue, job.key.workspace, input);
     const auto* blobs = place ? std::get_if<BlobPlace>(&*place) : nullptr;

@@ -54,9 +54,9 @@ class EngineKeeperTest : public testing::Test {
 
   void submit(const std::string& name, boost::json::value distribution = nullptr) {
     model::Job job{.key = {{"w"}, name}};
-    command_of(job.spec).command = "train";
-    command_of(job.spec).distribution = std::move(distribution);
-    job.spec.compute = "k8s";
+    command_of(job.spec.edit()).command = "train";
+    command_of(job.spec.edit()).distribution = std::move(distribution);
+    job.spec.edit().compute = "k8s";
     ASSERT_TRUE(plane.jobs.submit(job));
   }
   /// Lets so much time pass, in steps in which everybody looks.

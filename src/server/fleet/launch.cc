@@ -44,15 +44,15 @@ class LaunchBuilder {
     launch_.directories = {"wd", "wd/outputs", "wd/logs"};
     TRY(add_code());
     if (was_taken_back()) restore_outputs();
-    for (const auto& [name, input] : job_.spec.inputs) TRY(add_input(name, input));
-    for (const auto& [name, output] : job_.spec.outputs) TRY(add_output(name, output));
+    for (const auto& [name, input] : job_.spec->inputs) TRY(add_input(name, input));
+    for (const auto& [name, output] : job_.spec->outputs) TRY(add_output(name, output));
     add_artifacts("outputs");
     add_artifacts("logs");
     for (const RankLog& log : delivered_logs(job_, where_.rank)) add_log(log);
     launch_.command =
         TRY(core::expand(command_of(job_.spec).command, job_.spec,
                          [this](std::string_view path) { return values_[std::string(path)]; }));
-    launch_.timeout = job_.spec.timeout;
+    launch_.timeout = job_.spec->timeout;
     const core::DockerLimits asked = TRY(core::docker_limits(command_of(job_.spec).resources));
     launch_.memory_limit_bytes = memory_limit(asked.memory);
     launch_.process_limit = asked.processes;
@@ -231,7 +231,7 @@ class LaunchBuilder {
         {"AZUREML_ARM_SUBSCRIPTION", workspace.subscription},
         {"AZUREML_ARM_RESOURCEGROUP", workspace.resource_group},
         {"AZUREML_ARM_WORKSPACE_NAME", workspace.name},
-        {"AZUREML_ARM_PROJECT_NAME", job_.spec.experiment_name},
+        {"AZUREML_ARM_PROJECT_NAME", job_.spec->experiment_name},
         {"AZUREML_SERVICE_ENDPOINT", url},
         {"AZUREML_DISCOVERY_SERVICE_ENDPOINT", url + "/discovery"},
         {"AZUREML_WORKSPACE_ID", workspace.id.text},
@@ -246,7 +246,7 @@ class LaunchBuilder {
         {"MLFLOW_TRACKING_URI", url + model::mlflow_path(workspace)},
         {"MLFLOW_TRACKING_TOKEN", token},
         {"MLFLOW_RUN_ID", job_.key.name},
-        {"MLFLOW_EXPERIMENT_NAME", job_.spec.experiment_name},
+        {"MLFLOW_EXPERIMENT_NAME", job_.spec->experiment_name},
         {"MLFLOW_EXPERIMENT_ID", experiment},
         {"BERTH_ATTEMPT_NUMBER", std::to_string(job_.attempt)},
     };

@@ -16,7 +16,7 @@ class LaunchTest : public testing::Test {
   LaunchTest() {
     job.key = {workspace.id, "train"};
     job.attempt = 2;
-    command_of(job.spec).command = "true";
+    command_of(job.spec.edit()).command = "true";
   }
 
   void put_blob(const std::string& path) {
@@ -35,8 +35,8 @@ class LaunchTest : public testing::Test {
 
   /// A job on two nodes, and the second of them.
   void spread(boost::json::value distribution) {
-    command_of(job.spec).resources.instance_count = 2;
-    command_of(job.spec).distribution = std::move(distribution);
+    command_of(job.spec.edit()).resources.instance_count = 2;
+    command_of(job.spec.edit()).distribution = std::move(distribution);
     job.holding = model::Members{{{.node = {"n1"}, .address = "10.0.0.1", .port = 5000},
                                   {.node = {"n2"}, .address = "10.0.0.2", .port = 5100}}};
     node.id = {"n2"};
@@ -62,11 +62,12 @@ class LaunchTest : public testing::Test {
 
 TEST_F(LaunchTest, ReplacesExpressionsByPathsBelowTheNodesWorkRoot) {
   put_blob("rows/train.csv");
-  job.spec.inputs["lr"] = {.type = model::DataType::Literal, .value = "0.5"};
-  job.spec.inputs["rows"] = {.type = model::DataType::UriFile,
-                             .uri = "azureml://datastores/workspaceblobstore/paths/rows/train.csv"};
-  job.spec.outputs["fitted"] = {};
-  command_of(job.spec).command = "fit ${{inputs.lr}} ${{ inputs.rows }} ${{outputs.fitted}}";
+  job.spec.edit().inputs["lr"] = {.type = model::DataType::Literal, .value = "0.5"};
+  job.spec.edit().inputs["rows"] = {
+      .type = model::DataType::UriFile,
+      .uri = "azureml://datastores/workspaceblobstore/paths/rows/train.csv"};
+  job.spec.edit().outputs["fitted"] = {};
+  command_of(job.spec.edit()).command = "fit ${{inputs.lr}} ${{ inputs.rows }} ${{outputs.fitted}}";
 
   const auto launch = make();
 
@@ -80,7 +81,7 @@ TEST_F(LaunchTest, ReplacesExpressionsByPathsBelowTheNodesWorkRoot) {
 
 TEST_F(LaunchTest, SecretsAreApartFromOtherVariables) {
   const model::SecretKey key{workspace.id, model::kOwnerName, "hub"};
-  command_of(job.spec).secrets = {{"HF_TOKEN", "hub"}};
+  command_of(job.spec.edit()).secrets = {{"HF_TOKEN", "hub"}};
   EXPECT_FALSE(make());
   store.commit({store::PutSecret{{.key = key, .sealed = seal_secret(signer, key, "hf_x")}}},
                [](const Status&) {});
@@ -94,7 +95,7 @@ TEST_F(LaunchTest, SecretsAreApartFromOtherVariables) {
 }
 
 TEST_F(LaunchTest, WhatRunsAlreadyNeedsItsSecretsNoMore) {
-  command_of(job.spec).secrets = {{"HF_TOKEN", "deleted"}};
+  command_of(job.spec.edit()).secrets = {{"HF_TOKEN", "deleted"}};
   job.holding = model::Members{{{.node = node.id, .status = model::JobStatus::Preparing}}};
   EXPECT_FALSE(make());
   job.holding = model::Members{{{.node = node.id, .status = model::JobStatus::Running}}};
@@ -103,7 +104,8 @@ TEST_F(LaunchTest, WhatRunsAlreadyNeedsItsSecretsNoMore) {
 
 TEST_F(LaunchTest, AFolderInputIsFetchedByItsPrefix) {
   put_blob("images/a.png");
-  job.spec.inputs["images"] = {.uri = "azureml://datastores/workspaceblobstore/paths/images"};
+  job.spec.edit().inputs["images"] = {.uri =
+                                          "azureml://datastores/workspaceblobstore/paths/images"};
 
   const auto launch = make();
 
@@ -114,8 +116,8 @@ TEST_F(LaunchTest, AFolderInputIsFetchedByItsPrefix) {
 }
 
 TEST_F(LaunchTest, AWebAddressCannotNameAFileOutsideItsFolder) {
-  job.spec.inputs["page"] = {.type = model::DataType::UriFile,
-                             .uri = "http://example.org/..%2f..%2fetc"};
+  job.spec.edit().inputs["page"] = {.type = model::DataType::UriFile,
+                                    .uri = "http://example.org/..%2f..%2fetc"};
 
   const auto launch = make();
 
@@ -124,7 +126,8 @@ TEST_F(LaunchTest, AWebAddressCannotNameAFileOutsideItsFolder) {
 }
 
 TEST_F(LaunchTest, AJobsOwnVariablesDoNotReplaceOurs) {
-  command_of(job.spec).environment_variables = {{"AZUREML_RUN_ID", "forged"}, {"COLOUR", "blue"}};
+  command_of(job.spec.edit()).environment_variables = {{"AZUREML_RUN_ID", "forged"},
+                                                       {"COLOUR", "blue"}};
 
   const auto launch = make();
 
@@ -133,15 +136,15 @@ TEST_F(LaunchTest, AJobsOwnVariablesDoNotReplaceOurs) {
 }
 
 TEST_F(LaunchTest, DockersMemoryFlagBecomesALimit) {
-  command_of(job.spec).resources.docker_args = "--ipc=host --memory 64m";
+  command_of(job.spec.edit()).resources.docker_args = "--ipc=host --memory 64m";
   EXPECT_EQ(make()->memory_limit_bytes, 64u << 20);
 
-  command_of(job.spec).resources.docker_args = "--memory=1g";
+  command_of(job.spec.edit()).resources.docker_args = "--memory=1g";
   EXPECT_EQ(make()->memory_limit_bytes, 1u << 30);
 
   // Refused at submit; a job of an older server must not run without the limit it asked for.
   for (const char* wrong : {"--memory=lots", "--memory 17179869184g", "--pids-limit=many"}) {
-    command_of(job.spec).resources.docker_args = wrong;
+    command_of(job.spec.edit()).resources.docker_args = wrong;
     EXPECT_FALSE(make()) << wrong;
   }
 }
@@ -149,19 +152,20 @@ TEST_F(LaunchTest, DockersMemoryFlagBecomesALimit) {
 TEST_F(LaunchTest, DockersLimitOfProcessesBecomesOne) {
   EXPECT_EQ(make()->process_limit, std::nullopt);
 
-  command_of(job.spec).resources.docker_args = "--memory 64m --pids-limit 40";
+  command_of(job.spec.edit()).resources.docker_args = "--memory 64m --pids-limit 40";
   EXPECT_EQ(make()->process_limit, 40u);
   EXPECT_EQ(make()->memory_limit_bytes, 64u << 20);
 
   for (const char* no_limit : {"--pids-limit=-1", "--pids-limit=0"}) {
-    command_of(job.spec).resources.docker_args = no_limit;
+    command_of(job.spec.edit()).resources.docker_args = no_limit;
     EXPECT_EQ(make()->process_limit, std::nullopt) << no_limit;
   }
 }
 
 TEST_F(LaunchTest, AMissingInputSaysWhichFile) {
-  job.spec.inputs["rows"] = {.type = model::DataType::UriFile,
-                             .uri = "azureml://datastores/workspaceblobstore/paths/gone.csv"};
+  job.spec.edit().inputs["rows"] = {
+      .type = model::DataType::UriFile,
+      .uri = "azureml://datastores/workspaceblobstore/paths/gone.csv"};
 
   const auto launch = make();
 
@@ -170,7 +174,7 @@ TEST_F(LaunchTest, AMissingInputSaysWhichFile) {
 }
 
 TEST_F(LaunchTest, EverySignedAddressIsForItsOwnPrefixOnly) {
-  job.spec.outputs["fitted"] = {};
+  job.spec.edit().outputs["fitted"] = {};
 
   const auto launch = make();
 
@@ -246,8 +250,8 @@ TEST_F(LaunchTest, MpiIsStartedByTheHeadOnAllMembers) {
 
 TEST_F(LaunchTest, AnOutputOfOneFileIsTheHeadsToWrite) {
   spread(nullptr);
-  job.spec.outputs["table"] = {.type = model::DataType::UriFile};
-  job.spec.outputs["parts"] = {};
+  job.spec.edit().outputs["table"] = {.type = model::DataType::UriFile};
+  job.spec.edit().outputs["parts"] = {};
   const auto names = [this] {
     std::vector<std::string> found;
     const auto launch = make();
@@ -283,9 +287,9 @@ TEST_F(LaunchTest, ANodesSizeIsTheJobsLimit) {
   EXPECT_EQ(make()->memory_limit_bytes, 512u << 20);
   EXPECT_EQ(make()->cpu_limit, 2.0);
 
-  command_of(job.spec).resources.docker_args = "--memory 64m";
+  command_of(job.spec.edit()).resources.docker_args = "--memory 64m";
   EXPECT_EQ(make()->memory_limit_bytes, 64u << 20);
-  command_of(job.spec).resources.docker_args = "--memory 64g";
+  command_of(job.spec.edit()).resources.docker_args = "--memory 64g";
   EXPECT_EQ(make()->memory_limit_bytes, 512u << 20);
 }
 

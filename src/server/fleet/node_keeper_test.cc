@@ -52,8 +52,8 @@ class NodeKeeperTest : public testing::Test {
 
   void submit(const std::string& name) {
     model::Job job{.key = {workspace, name}};
-    command_of(job.spec).command = "true";
-    job.spec.compute = "pool";
+    command_of(job.spec.edit()).command = "true";
+    job.spec.edit().compute = "pool";
     ASSERT_TRUE(plane.jobs.submit(job));
     store.complete();
   }

@@ -13,7 +13,7 @@ class SecretsTest : public testing::Test {
   SecretsTest() {
     job.key = {{"w"}, "j"};
     job.created_by_user = {"ana-id"};
-    command_of(job.spec).secrets = {{"HF_TOKEN", "HF_TOKEN"}};
+    command_of(job.spec.edit()).secrets = {{"HF_TOKEN", "HF_TOKEN"}};
   }
 
   void set(const std::string& owner, const std::string& name, const std::string& value) {
@@ -58,11 +58,11 @@ TEST_F(SecretsTest, TheOwnersAreNoUsers) {
 TEST_F(SecretsTest, OneThatIsNotThereIsNamed) {
   set("ana-id", "HF_TOKEN", "x");
   set("bo-id", "HF_TOKN", "x");  // Others' are not told of.
-  command_of(job.spec).secrets = {{"T", "HF_TOKEM"}};
+  command_of(job.spec.edit()).secrets = {{"T", "HF_TOKEM"}};
   const Status checked = check_secrets(store, job);
   ASSERT_FALSE(checked);
   EXPECT_NE(checked.error().message.find("did you mean 'HF_TOKEN'?"), std::string::npos);
-  command_of(job.spec).secrets = {{"HF_TOKEN", "HF_TOKEN"}};
+  command_of(job.spec.edit()).secrets = {{"HF_TOKEN", "HF_TOKEN"}};
   EXPECT_TRUE(check_secrets(store, job));
   remove("ana-id", "HF_TOKEN");
   EXPECT_EQ(value(), "refused: its secret 'HF_TOKEN' was deleted after it was submitted");
@@ -80,10 +80,10 @@ TEST_F(SecretsTest, ASealedValueIsOfNoUseInAnotherPlaceOrWithAnotherKey) {
 TEST_F(SecretsTest, OfOneJobAreBoundedTogether) {
   const std::string large(kLongestSecret, 'x');
   for (const char* const name : {"A", "B", "C"}) set("ana-id", name, large);
-  command_of(job.spec).secrets = {{"A", "A"}};
+  command_of(job.spec.edit()).secrets = {{"A", "A"}};
   EXPECT_TRUE(check_secrets(store, job));
   EXPECT_TRUE(open_secrets(store, signer, job));
-  command_of(job.spec).secrets = {{"A", "A"}, {"B", "B"}, {"C", "C"}};
+  command_of(job.spec.edit()).secrets = {{"A", "A"}, {"B", "B"}, {"C", "C"}};
   EXPECT_FALSE(check_secrets(store, job));
   EXPECT_FALSE(open_secrets(store, signer, job));
 }

@@ -35,14 +35,13 @@ Result<io::Reply> status(Call& call) {
     json::value& shown = nodes.emplace_back(record::encode(node));
     shown.as_object()["requested_at"] = to_iso8601(node.requested_at);
   }
-  return json_reply(200,
-                    {{"version", std::string(kVersion)},
-                     {"pid", ::getpid()},
-                     {"port", call.services.facts.port},
-                     {"home", call.services.facts.home},
-                     {"disk_full", call.services.store.is_full()},
-                     {"nodes", std::move(nodes)},
-                     {"jobs", {{"running", state.under_way}, {"queued", state.queue.size()}}}});
+  return json_reply(200, {{"version", std::string(kVersion)},
+                          {"pid", ::getpid()},
+                          {"port", call.services.facts.port},
+                          {"home", call.services.facts.home},
+                          {"disk_full", call.services.store.is_full()},
+                          {"nodes", std::move(nodes)},
+                          {"jobs", {{"running", state.under_way}, {"queued", state.queued}}}});
 }
 
 // ---- Logs --------------------------------------------------------------------------------------

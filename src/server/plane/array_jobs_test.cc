@@ -13,7 +13,7 @@ class ArrayJobsTest : public PlaneTest {
  protected:
   model::Job array(const std::string& name, int last, int at_once = 0) const {
     model::Job job = draft(name);
-    job.spec.work = model::ArrayWork{
+    job.spec.edit().work = model::ArrayWork{
         .each = command_of(job.spec), .first = 1, .last = last, .at_once = at_once};
     return job;
   }
@@ -96,7 +96,7 @@ TEST_F(ArrayJobsTest, ItsNamesAreNobodyElses) {
   ASSERT_TRUE(submit_array("a", 3, 1));
   EXPECT_EQ(refusal_of(draft("a_3")), Code::Conflict);
   model::Job stray = draft("stray");
-  stray.spec.parent_job_name = "a";
+  stray.spec.edit().parent_job_name = "a";
   EXPECT_EQ(refusal_of(stray), Code::Conflict);
   EXPECT_TRUE(submit("b_3"));
 
@@ -110,7 +110,7 @@ TEST_F(ArrayJobsTest, ANameThatIsTakenRefusesTheWholeArray) {
   end(taken.name);
   EXPECT_EQ(refusal_of(array("a", 3)), Code::Conflict) << "it is over and has its name";
   model::Job child = draft("child");
-  child.spec.parent_job_name = "p";
+  child.spec.edit().parent_job_name = "p";
   ASSERT_TRUE(plane.jobs.submit(child));
   EXPECT_EQ(refusal_of(array("p", 1)), Code::Conflict);
 }
@@ -124,7 +124,7 @@ TEST_F(ArrayJobsTest, ARangeThatIsNoneIsRefused) {
 
 TEST_F(ArrayJobsTest, AnOrdinaryParentIsOnlyAName) {
   model::Job child = draft("child");
-  child.spec.parent_job_name = "parent";
+  child.spec.edit().parent_job_name = "parent";
   ASSERT_TRUE(submit("parent"));
   ASSERT_TRUE(plane.jobs.submit(child));
   store.complete();

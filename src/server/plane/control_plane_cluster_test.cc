@@ -62,9 +62,9 @@ class ClusterPlaneTest : public testing::Test {
 
   void submit(const std::string& name, int nodes = 1) {
     model::Job job{.key = {workspace, name}};
-    command_of(job.spec).command = "true";
-    job.spec.compute = "pool";
-    command_of(job.spec).resources.instance_count = nodes;
+    command_of(job.spec.edit()).command = "true";
+    job.spec.edit().compute = "pool";
+    command_of(job.spec.edit()).resources.instance_count = nodes;
     ASSERT_TRUE(plane.jobs.submit(job));
     store.complete();
   }
@@ -99,13 +99,13 @@ class ClusterPlaneTest : public testing::Test {
 
 TEST_F(ClusterPlaneTest, NodesAreStartedWhenTheCommitIsOnDiskAndBearNewNames) {
   model::Job job{.key = {workspace, "a"}};
-  command_of(job.spec).command = "true";
-  job.spec.compute = "POOL";
+  command_of(job.spec.edit()).command = "true";
+  job.spec.edit().compute = "POOL";
   ASSERT_TRUE(plane.jobs.submit(job));
   EXPECT_EQ(world.read(), Names{});
   store.complete();
   EXPECT_EQ(world.read(), Names{"start pool-1"});
-  EXPECT_EQ(plane.jobs.find({workspace, "a"})->spec.compute, "pool");
+  EXPECT_EQ(plane.jobs.find({workspace, "a"})->spec->compute, "pool");
 
   plane.nodes.gone({"pool-1"});
   store.complete();
@@ -237,8 +237,8 @@ TEST_F(ClusterPlaneTest, ARestartKeepsClustersNodesAndGangs) {
 
 TEST_F(ClusterPlaneTest, AFailedCommitLeavesNoNodeBehind) {
   model::Job job{.key = {workspace, "a"}};
-  command_of(job.spec).command = "true";
-  job.spec.compute = "pool";
+  command_of(job.spec.edit()).command = "true";
+  job.spec.edit().compute = "pool";
   ASSERT_TRUE(plane.jobs.submit(job));
   store.fail_all({Code::OutOfSpace, "disk full"});
   EXPECT_EQ(world.read(), Names{});

@@ -60,7 +60,7 @@ void Decider::loaded() {
   leaving_since_.clear();
   restless_ = {};
   for (const auto& [key, job] : state_.jobs) {
-    if (has_children(job.spec.work)) restless_.of<Job>().insert(key);
+    if (has_children(job.spec->work)) restless_.of<Job>().insert(key);
   }
   attach(maker_);
 }
@@ -69,7 +69,7 @@ void Decider::after(const core::Touched& touched) {
   idleness_.after(touched);
   for (const JobKey& key : touched.of<Job>()) {
     const auto job = state_.jobs.find(key);
-    const bool is_parent = job != state_.jobs.end() && has_children(job->second.spec.work);
+    const bool is_parent = job != state_.jobs.end() && has_children(job->second.spec->work);
     if (is_parent) restless_.of<Job>().insert(key);
   }
   restless_.of<TemplateDeployment>().insert(touched.of<TemplateDeployment>().begin(),

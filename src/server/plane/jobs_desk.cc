@@ -65,9 +65,9 @@ Result<JobsDesk::Submitted> JobsDesk::submit(Job draft) {
                     to_valid_utf8(draft.key.name)),
         "name");
   }
-  if (draft.spec.compute.empty()) draft.spec.compute = model::kLocalCompute;
-  const Compute* compute = core::find_compute(state_, draft.key.workspace, draft.spec.compute);
-  if (compute != nullptr) draft.spec.compute = compute->name;
+  if (draft.spec->compute.empty()) draft.spec.edit().compute = model::kLocalCompute;
+  const Compute* compute = core::find_compute(state_, draft.key.workspace, draft.spec->compute);
+  if (compute != nullptr) draft.spec.edit().compute = compute->name;
   TRY(check_labels(draft.key, draft.tags, draft.properties, draft.description));
   if (is_going(draft.key)) {
     return fail(Code::Unavailable,
@@ -110,9 +110,9 @@ Status JobsDesk::check_family(const Job& draft) const {
     return fail(
         Code::Conflict,
         fmt::format("job '{}' makes its jobs itself; choose another {}", parent->key.name,
-                    draft.spec.parent_job_name == parent->key.name ? "parent_job_name" : "name"));
+                    draft.spec->parent_job_name == parent->key.name ? "parent_job_name" : "name"));
   }
-  const auto* array = std::get_if<model::ArrayWork>(&draft.spec.work);
+  const auto* array = std::get_if<model::ArrayWork>(&draft.spec->work);
   if (array == nullptr) return Done{};
   if (const auto others = state_.children.find(draft.key); others != state_.children.end()) {
     return fail(Code::Conflict, fmt::format("job '{}' names '{}' as its parent already",

@@ -22,7 +22,7 @@ TEST_F(JobsDeskTest, RepeatingASubmitReturnsTheSameJob) {
 TEST_F(JobsDeskTest, TheSameNameForOtherWorkIsAConflict) {
   ASSERT_TRUE(submit("a"));
   model::Job other = draft("a");
-  command_of(other.spec).command = "false";
+  command_of(other.spec.edit()).command = "false";
 
   EXPECT_EQ(plane.jobs.submit(other).error().code, Code::Conflict);
 }
@@ -67,7 +67,7 @@ TEST_F(JobsDeskTest, CancellingARunningJobStopsItAfterTheCommit) {
 
 TEST_F(JobsDeskTest, AJobWithAMissingInputIsRefusedByName) {
   model::Job job = draft("a");
-  job.spec.inputs["rows"] = {.type = model::DataType::UriFile, .uri = "azureml:rows:1"};
+  job.spec.edit().inputs["rows"] = {.type = model::DataType::UriFile, .uri = "azureml:rows:1"};
 
   const auto refused = plane.jobs.submit(job);
 

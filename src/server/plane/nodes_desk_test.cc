@@ -149,7 +149,7 @@ TEST_F(NodesDeskTest, ReportsOfAnOlderAttemptAreRefusedAndForgotten) {
 
 TEST_F(NodesDeskTest, ANamedOutputIsRegisteredWhenTheJobCompletes) {
   model::Job job = draft("a");
-  job.spec.outputs["fitted"] = {.asset_name = "fitted-data"};
+  job.spec.edit().outputs["fitted"] = {.asset_name = "fitted-data"};
   ASSERT_TRUE(plane.jobs.submit(job));
   store.complete();
   join();

@@ -47,7 +47,7 @@ class PlaneTest : public testing::Test {
 
   model::Job draft(const std::string& name) const {
     model::Job job{.key = {workspace, name}};
-    command_of(job.spec).command = "true";
+    command_of(job.spec.edit()).command = "true";
     return job;
   }
 

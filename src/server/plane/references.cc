@@ -229,8 +229,8 @@ Result<Place> find_input(const Catalogue& catalogue, const WorkspaceId& workspac
 }
 
 Result<BlobPlace> find_output(const model::Job& job, const std::string& output) {
-  const auto found = job.spec.outputs.find(output);
-  if (found == job.spec.outputs.end()) {
+  const auto found = job.spec->outputs.find(output);
+  if (found == job.spec->outputs.end()) {
     return fail(Code::NotFound, fmt::format("job '{}' has no output '{}'", job.key.name, output));
   }
   const DataRef reference = TRY(model::parse_data_ref(model::output_uri(job, output)));

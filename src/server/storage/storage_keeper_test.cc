@@ -51,7 +51,7 @@ class StorageKeeperTest : public testing::Test {
   }
   model::Job over(std::int64_t sequence, const std::string& name, int hours_ago) {
     model::Job job{.key = {workspace, name}, .sequence = sequence, .status = JobStatus::Completed};
-    command_of(job.spec).command = "true";
+    command_of(job.spec.edit()).command = "true";
     job.created_at = job.modified_at = clock.now().wall - hours(hours_ago);
     job.ended_at = job.created_at;
     return job;
@@ -181,7 +181,7 @@ TEST_F(StorageKeeperTest, AJobWithVeryManyFilesGoesInParts) {
 TEST_F(StorageKeeperTest, WhatIsNotThereOrNotOverIsRefused) {
   EXPECT_EQ(remove("nobody").error().code, Code::NotFound);
   model::Job draft{.key = {workspace, "live"}};
-  command_of(draft.spec).command = "true";
+  command_of(draft.spec.edit()).command = "true";
   ASSERT_TRUE(plane.jobs.submit(draft));
   settle();
   EXPECT_EQ(remove("live").error().code, Code::Conflict);

@@ -83,10 +83,11 @@ TEST_F(DropTest, AJobGoesWithItsOwnFilesAndNobodyElses) {
 
 TEST_F(DropTest, AnOutputGoesWhenItsPlaceBearsTheJobsNameAndStaysWhereTheUserSentIt) {
   model::Job job = over(1, "train");
-  job.spec.outputs["own"].uri = "azureml://datastores/workspaceblobstore/paths/runs/${{name}}/";
-  job.spec.outputs["shared"].uri = "azureml://datastores/workspaceblobstore/paths/shared/";
+  job.spec.edit().outputs["own"].uri =
+      "azureml://datastores/workspaceblobstore/paths/runs/${{name}}/";
+  job.spec.edit().outputs["shared"].uri = "azureml://datastores/workspaceblobstore/paths/shared/";
   // Bears the name by chance.
-  job.spec.outputs["train"].uri =
+  job.spec.edit().outputs["train"].uri =
       "azureml://datastores/workspaceblobstore/paths/all/${{output_name}}/";
   commit({Put<model::Job>{job}, PutBlob{data("runs/train/a")}, PutBlob{data("shared/b")},
           PutBlob{data("all/train/c")}});
@@ -176,11 +177,11 @@ TEST_F(DropTest, FilesOfAJobThatIsNotOverStay) {
 
 TEST_F(DropTest, CodeGoesWhenItsLastJobHasGone) {
   model::Job first = over(1, "first");
-  command_of(first.spec).code_id =
+  command_of(first.spec.edit()).code_id =
       "/subscriptions/s/resourceGroups/g/providers/"
       "Microsoft.MachineLearningServices/workspaces/w/codes/c1/versions/1";
   model::Job second = over(2, "second");
-  command_of(second.spec).code_id = "azureml:c1:1";
+  command_of(second.spec.edit()).code_id = "azureml:c1:1";
   commit({PutAsset{code("c1", "https://h:1/blob/w/azureml-blobstore/code/c1")},
           PutBlob{data("code/c1/train.py")}, PutBlob{data("code/c1-not/x")}, Put<model::Job>{first},
           Put<model::Job>{second}});
@@ -206,7 +207,7 @@ TEST_F(DropTest, ASubmitThatComesBeforeTheDropKeepsTheCode) {
   commit({PutAsset{code("c1", "https://h:1/blob/w/azureml-blobstore/code/c1")},
           PutBlob{data("code/c1/train.py")}});
   model::Job job = over(1, "first");
-  command_of(job.spec).code_id = "azureml:c1:1";
+  command_of(job.spec.edit()).code_id = "azureml:c1:1";
   store->commit({Put<model::Job>{job}}, {});
   commit({DropCode{{{"w"}, "c1", "1"}}});
 
@@ -216,7 +217,7 @@ TEST_F(DropTest, ASubmitThatComesBeforeTheDropKeepsTheCode) {
 
 TEST_F(DropTest, AnUploadGoesWhenNeitherJobNorAssetNamesIt) {
   model::Job job = over(1, "train");
-  job.spec.inputs["rows"].uri =
+  job.spec.edit().inputs["rows"].uri =
       "azureml://datastores/workspaceblobstore/paths/LocalUpload/aaa/rows/";
   commit({Put<model::Job>{job}, PutBlob{data("LocalUpload/aaa/rows/1")},
           PutBlob{data("LocalUpload/bbb/rows/1")}, PutBlob{data("LocalUpload/ccc/rows/1")},
@@ -283,7 +284,7 @@ TEST_F(DropTest, JobsAreSelectedByAgeStatusTagAndExperiment) {
   failed.status = JobStatus::Failed;
   failed.tags["sweep"] = "a";
   model::Job other = over(3, "other");
-  other.spec.experiment_name = "else";
+  other.spec.edit().experiment_name = "else";
   commit({Put<model::Job>{over(1, "first")}, Put<model::Job>{failed}, Put<model::Job>{other},
           Put<model::Job>{over(9, "late")}, Put<model::Job>{job(10, "live", JobStatus::Running)}});
   const auto names = [&](JobSelection selection) {

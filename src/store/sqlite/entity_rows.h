@@ -54,6 +54,7 @@ Status load_entities(Database& reader, core::State& state) {
   Cursor rows = TRY(query_entities<T>(reader));
   while (TRY(rows.next())) {
     T value = TRY(read_document<T>(rows.text(0)));
+    if constexpr (std::is_same_v<T, model::Job>) state.recent_specs.share(value);
     core::EntityKey<T> key = core::Entity<T>::key(value);
     core::Entity<T>::map(state).emplace(std::move(key), std::move(value));
   }

@@ -33,14 +33,14 @@ void ExperimentIds::forget() {
 
 std::optional<std::string> ExperimentIds::find(const model::Job& job) const {
   if (!speaks_of(job)) return std::nullopt;
-  const auto found = ids_.find({job.key.workspace, job.spec.experiment_name});
+  const auto found = ids_.find({job.key.workspace, job.spec->experiment_name});
   return found == ids_.end() ? std::nullopt : std::optional(found->second);
 }
 
 void ExperimentIds::learn(const model::Job& job, const std::string& id) {
   if (!speaks_of(job)) return;
   if (ids_.size() >= kMostNames) ids_.clear();
-  ids_[{job.key.workspace, job.spec.experiment_name}] = id;
+  ids_[{job.key.workspace, job.spec->experiment_name}] = id;
 }
 
 }  // namespace berth::store

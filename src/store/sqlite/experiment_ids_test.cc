@@ -11,7 +11,7 @@ model::Job job_of(std::int64_t sequence, const std::string& experiment = "trees"
   model::Job job;
   job.key = {{workspace}, "job-" + std::to_string(sequence)};
   job.sequence = sequence;
-  job.spec.experiment_name = experiment;
+  job.spec.edit().experiment_name = experiment;
   return job;
 }
 

@@ -50,7 +50,7 @@ class StoreFixture : public testing::Test {
   static model::Job job(std::int64_t sequence, const std::string& name,
                         model::JobStatus status = model::JobStatus::Queued) {
     model::Job job{.key = {{"w"}, name}, .sequence = sequence, .status = status};
-    command_of(job.spec).command = "true";
+    command_of(job.spec.edit()).command = "true";
     return job;
   }
   static model::Asset asset(const std::string& name, const std::string& version) {

@@ -157,7 +157,7 @@ std::vector<FilePlace> own_places(const Job& job) {
       {std::string(model::kDatastores[0].container), "azureml/" + job.key.name + "/"}};
   Job other = job;
   other.key.name += '-';
-  for (const auto& [name, output] : job.spec.outputs) {
+  for (const auto& [name, output] : job.spec->outputs) {
     if (model::output_uri(job, name) == model::output_uri(other, name)) continue;
     Result<FilePlace> place = place_of_address(job.key.workspace, model::output_uri(job, name));
     if (!place || !is_of_job(*place, job.key.name)) continue;
@@ -235,7 +235,7 @@ std::vector<std::string> uses_of(const Job& job) {
     const auto code = model::parse_asset_ref(model::AssetKind::Code, command_of(job.spec).code_id);
     if (code) uses.push_back(code_use(code->name, code->version));
   }
-  for (const auto& [name, input] : job.spec.inputs) {
+  for (const auto& [name, input] : job.spec->inputs) {
     const Result<FilePlace> place = place_of_address(job.key.workspace, input.uri);
     if (!place || !place->path.starts_with(kUploads)) continue;
     const std::size_t slash = place->path.find('/', kUploads.size());

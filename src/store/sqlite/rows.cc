@@ -136,8 +136,8 @@ Status RowWriter::insert_job(const model::Job& job, const std::string& tags,
       "INSERT INTO jobs (sequence, workspace, name, live, archived, type, experiment, parent, "
       "tags, doc) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       {job.sequence, job.key.workspace.text, job.key.name, number(!is_terminal(job.status)),
-       number(job.is_archived), model::kind_of(job.spec.work), job.spec.experiment_name,
-       job.spec.parent_job_name, tags, doc}));
+       number(job.is_archived), model::kind_of(job.spec->work), job.spec->experiment_name,
+       job.spec->parent_job_name, tags, doc}));
   TRY(tracking_.job_made(job));
   TRY(add_uses(job));
   return add_tags(job, job.tags);

@@ -45,9 +45,18 @@ Result<Database> open_writer(const std::string& path) {
   return database;
 }
 
+constexpr int kCacheKib = 16384;
+/// What is loaded is read once, in the order of the file.
+constexpr int kCacheKibToLoad = 1024;
+
+Status set_cache(Database& database, int kib) {
+  return database.execute(fmt::format("PRAGMA cache_size = -{}", kib).c_str());
+}
+
 Result<Database> open_reader(const std::string& path) {
   Database database = TRY(Database::open(path, Database::Mode::ReadWrite));
-  TRY(database.execute("PRAGMA query_only = 1; PRAGMA cache_size = -16384;"));
+  TRY(database.execute("PRAGMA query_only = 1"));
+  TRY(set_cache(database, kCacheKib));
   return database;
 }
 
@@ -131,9 +140,11 @@ Result<core::State> SqliteStore::load() { return with_advice(load_snapshot(), pa
 
 /// One snapshot for all tables.
 Result<core::State> SqliteStore::load_snapshot() {
+  TRY(set_cache(reader_, kCacheKibToLoad));
   TRY(reader_.run("BEGIN"));
   Result<core::State> state = load_rows();
   const Status ended = reader_.run("COMMIT");
+  TRY(set_cache(reader_, kCacheKib));
   if (state && !ended) return fail(ended.error());
   return state;
 }

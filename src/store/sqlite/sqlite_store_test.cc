@@ -46,7 +46,7 @@ TEST_F(StoreTest, ReopenedItHoldsWhatWasCommitted) {
   EXPECT_EQ(state.nodes.at({"local"}).slots, 3);
   ASSERT_EQ(state.jobs.size(), 1u);
   EXPECT_EQ(command_of(state.jobs.at({{"w"}, "live"}).spec).command, "true");
-  EXPECT_EQ(state.queue.size(), 1u);
+  EXPECT_EQ(state.queued, 1u);
   core::check_invariants(state);
   EXPECT_EQ(store->job({{"w"}, "over"}).value()->status, JobStatus::Completed);
   EXPECT_FALSE(store->job({{"w"}, "unknown"}).value());
@@ -57,7 +57,7 @@ TEST_F(StoreTest, TenThousandQueuedJobsComeBackInTheirOrder) {
   Batch batch;
   for (std::int64_t number = 1; number <= kJobs; ++number) {
     model::Job queued = job(number, "j" + std::to_string(number));
-    queued.spec.priority = static_cast<int>(1 + number * 7 % 3);
+    queued.spec.edit().priority = static_cast<int>(1 + number * 7 % 3);
     batch.push_back(Put<model::Job>{queued});
   }
   commit(std::move(batch));
@@ -66,10 +66,11 @@ TEST_F(StoreTest, TenThousandQueuedJobsComeBackInTheirOrder) {
 
   core::State state = store->load().value();
   core::rebuild_indexes(state);
-  ASSERT_EQ(state.queue.size(), static_cast<std::size_t>(kJobs));
-  std::pair before{-4, std::int64_t{0}};
-  for (const core::QueueEntry& entry : state.queue) {
-    const std::pair place{-state.jobs.at(entry.job).spec.priority, entry.sequence};
+  ASSERT_EQ(state.queued, static_cast<std::size_t>(kJobs));
+  core::Place before{-4, 0};
+  for (const auto& [standing, key] : state.targets.begin()->second.line) {
+    const model::Job& queued = state.jobs.at(key);
+    const core::Place place{-queued.spec->priority, queued.sequence};
     EXPECT_LT(before, place);
     before = place;
   }
@@ -130,10 +131,10 @@ TEST_F(StoreTest, ViewsTellArchivedJobsApart) {
 TEST_F(StoreTest, JobsAreFoundByTypeExperimentAndTag) {
   model::Job first = job(1, "a");
   first.tags = {{"team", "red"}, {"owner", "x"}};
-  first.spec.experiment_name = "exp";
+  first.spec.edit().experiment_name = "exp";
   model::Job second = job(2, "b");
   second.tags = {{"team", "blue"}};
-  second.spec.experiment_name = "exp";
+  second.spec.edit().experiment_name = "exp";
   commit({Put<model::Job>{first}, Put<model::Job>{second}, Put<model::Job>{job(3, "c")}});
 
   EXPECT_EQ(listed({.tag_key = "team"}), (Sequences{2, 1}));
@@ -354,7 +355,7 @@ TEST_F(StoreTest, ADatabaseOfTheFirstVersionIsBroughtForwardWithItsJobs) {
   EXPECT_EQ(runs.attempt, 2);
   ASSERT_EQ(members_of(runs).size(), 1u);
   EXPECT_EQ(members_of(runs)[0].node.text, "local");
-  EXPECT_EQ(state.queue.size(), 1u);
+  EXPECT_EQ(state.queued, 1u);
   EXPECT_EQ(store->job({{"w"}, "over"}).value()->status, model::JobStatus::Completed);
   EXPECT_EQ(store->last_sequence().value(), 3);
 }
@@ -398,7 +399,7 @@ TEST(Plans, TheNewestJobsAreFoundWithoutSortingAllOfThem) {
 TEST_F(StoreTest, APageOfLargeJobsIsShorterAndTheNextBeginsBehindIt) {
   for (int number = 1; number <= 12; ++number) {
     model::Job large = job(number, fmt::format("j{}", number), JobStatus::Completed);
-    command_of(large.spec).command = std::string(1u << 20, 'x');
+    command_of(large.spec.edit()).command = std::string(1u << 20, 'x');
     large.is_archived = number % 3 == 0;
     put(large);
   }

@@ -21,7 +21,7 @@ bool fits(const Job& job, const JobSelection& selection) {
   if (selection.ended_before && job.ended_at.value_or(job.modified_at) >= *selection.ended_before) {
     return false;
   }
-  if (!selection.experiment.empty() && job.spec.experiment_name != selection.experiment) {
+  if (!selection.experiment.empty() && job.spec->experiment_name != selection.experiment) {
     return false;
   }
   if (selection.tag_key.empty()) return true;

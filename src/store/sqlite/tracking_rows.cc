@@ -36,7 +36,7 @@ Status TrackingRows::write(const TrackingChange& change) {
 /// it was deleted.
 Result<std::string> TrackingRows::experiment_of(const model::Job& job) {
   const std::string& workspace = job.key.workspace.text;
-  const std::string& name = job.spec.experiment_name;
+  const std::string& name = job.spec->experiment_name;
   bool is_deleted = false;
   std::string id;
   {
@@ -69,7 +69,7 @@ Status TrackingRows::job_made(const model::Job& job) {
   for (const auto& [name, value] : job.properties) {
     if (is_shown_as_tag(name)) tags.emplace(name, value);
   }
-  if (!job.spec.parent_job_name.empty()) tags.emplace(kParentTag, job.spec.parent_job_name);
+  if (!job.spec->parent_job_name.empty()) tags.emplace(kParentTag, job.spec->parent_job_name);
   if (tags.empty()) return Done{};
   return set_tags(job.key, TRY(number_of(job.key)), tags);
 }

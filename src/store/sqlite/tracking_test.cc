@@ -53,7 +53,7 @@ model::Job job_named(const std::string& name, const std::string& experiment) {
   model::Job job;
   job.key = {kWorkspace, name};
   job.sequence = static_cast<std::int64_t>(std::hash<std::string>()(name) >> 1);
-  job.spec.experiment_name = experiment;
+  job.spec.edit().experiment_name = experiment;
   job.created_by = "ana";
   job.created_at = WallTime(Duration(1000));
   return job;

@@ -272,8 +272,8 @@ Result<Job> job_from_json(const json::value& body) {
   const Fields from = TRY(properties_of(body));
   Job job;
   TRY(check_type(from));
-  TRY(read_what_runs(from, job.spec));
-  TRY(read_how_it_runs(from, job.spec));
+  TRY(read_what_runs(from, job.spec.edit()));
+  TRY(read_how_it_runs(from, job.spec.edit()));
   job.display_name = TRY(from.text("displayName"));
   job.description = TRY(from.text("description"));
   job.tags = TRY(from.text_map("tags"));
@@ -282,10 +282,10 @@ Result<Job> job_from_json(const json::value& body) {
   if (const auto secrets = job.properties.extract(model::kSecretsProperty)) {
     Result<model::SecretVariables> read = model::secret_variables_from(secrets.mapped());
     if (!read) return fail(read.error());
-    command_of(job.spec).secrets = *std::move(read);
+    command_of(job.spec.edit()).secrets = *std::move(read);
   }
   if (const auto array = job.properties.extract(model::kArrayProperty)) {
-    job.spec.work = TRY(model::array_from(array.mapped(), std::move(command_of(job.spec))));
+    job.spec.edit().work = TRY(model::array_from(array.mapped(), command_of(job.spec)));
   }
   job.is_archived = TRY(from.boolean("isArchived", false));
   return job;

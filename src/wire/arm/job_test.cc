@@ -17,38 +17,38 @@ model::Workspace workspace() { return {.id = {"guid"}, .name = "default"}; }
 
 Job full_job() {
   Job job{.key = {.workspace = {"guid"}, .name = "train-7"}};
-  command_of(job.spec).command = "python fit.py --lr ${{inputs.lr}}";
-  command_of(job.spec).code_id = "/subscriptions/s/x/codes/c/versions/1";
-  command_of(job.spec).environment_id = "azureml:env:1";
-  job.spec.compute = "pool-a";
-  job.spec.experiment_name = "unit";
-  command_of(job.spec).environment_variables = {{"A", "1"}, {"B", ""}};
-  job.spec.inputs["lr"] = {.type = DataType::Literal, .value = "0.05"};
-  job.spec.inputs["empty"] = {.type = DataType::Literal};
-  job.spec.inputs["rows"] = {.type = DataType::UriFile,
-                             .uri = "azureml:rows@latest",
-                             .mode = DataMode::Download,
-                             .description = "the rows"};
-  job.spec.outputs["fitted"] = {.type = DataType::CustomModel,
-                                .mode = DataMode::Upload,
-                                .asset_name = "fitted-model",
-                                .asset_version = "2"};
-  job.spec.outputs["plain"] = {};
-  job.spec.timeout = std::chrono::seconds(5400);
-  command_of(job.spec).resources = {.instance_count = 2,
-                                    .instance_type = "node.small",
-                                    .shm_size = "1g",
-                                    .docker_args = "--gpus all",
-                                    .properties = {{"bag", {{"k", 1}}}}};
-  job.spec.priority = 3;
-  job.spec.job_tier = "Spot";
-  command_of(job.spec).distribution = {{"distributionType", "PyTorch"},
-                                       {"processCountPerInstance", 2}};
-  job.spec.identity = {{"identityType", "UserIdentity"}};
-  job.spec.notification = {{"emailOn", {"JobCompleted"}}};
-  job.spec.services = {{"lab", {{"jobServiceType", "JupyterLab"}}}};
-  job.spec.component_id = "azureml:comp:1";
-  job.spec.parent_job_name = "parent";
+  command_of(job.spec.edit()).command = "python fit.py --lr ${{inputs.lr}}";
+  command_of(job.spec.edit()).code_id = "/subscriptions/s/x/codes/c/versions/1";
+  command_of(job.spec.edit()).environment_id = "azureml:env:1";
+  job.spec.edit().compute = "pool-a";
+  job.spec.edit().experiment_name = "unit";
+  command_of(job.spec.edit()).environment_variables = {{"A", "1"}, {"B", ""}};
+  job.spec.edit().inputs["lr"] = {.type = DataType::Literal, .value = "0.05"};
+  job.spec.edit().inputs["empty"] = {.type = DataType::Literal};
+  job.spec.edit().inputs["rows"] = {.type = DataType::UriFile,
+                                    .uri = "azureml:rows@latest",
+                                    .mode = DataMode::Download,
+                                    .description = "the rows"};
+  job.spec.edit().outputs["fitted"] = {.type = DataType::CustomModel,
+                                       .mode = DataMode::Upload,
+                                       .asset_name = "fitted-model",
+                                       .asset_version = "2"};
+  job.spec.edit().outputs["plain"] = {};
+  job.spec.edit().timeout = std::chrono::seconds(5400);
+  command_of(job.spec.edit()).resources = {.instance_count = 2,
+                                           .instance_type = "node.small",
+                                           .shm_size = "1g",
+                                           .docker_args = "--gpus all",
+                                           .properties = {{"bag", {{"k", 1}}}}};
+  job.spec.edit().priority = 3;
+  job.spec.edit().job_tier = "Spot";
+  command_of(job.spec.edit()).distribution = {{"distributionType", "PyTorch"},
+                                              {"processCountPerInstance", 2}};
+  job.spec.edit().identity = {{"identityType", "UserIdentity"}};
+  job.spec.edit().notification = {{"emailOn", {"JobCompleted"}}};
+  job.spec.edit().services = {{"lab", {{"jobServiceType", "JupyterLab"}}}};
+  job.spec.edit().component_id = "azureml:comp:1";
+  job.spec.edit().parent_job_name = "parent";
   job.display_name = "a fit";
   job.description = "fits";
   job.tags = {{"team", "blue"}};
@@ -88,7 +88,7 @@ TEST(JobJson, WhatAClientReadsAndSendsBackIsTheSameJob) {
 
 TEST(JobJson, AJobWithNothingButACommandComesBackAsItWas) {
   Job job;
-  command_of(job.spec).command = "true";
+  command_of(job.spec.edit()).command = "true";
 
   const Result<Job> again = job_from_json(to_json(job, workspace(), kAddresses));
 
@@ -168,7 +168,7 @@ TEST(JobJson, ProgressIsReadByOurClientsAndIgnoredInABody) {
 
 TEST(JobJson, AnArrayIsAPipelineWithAProperty) {
   Job job = full_job();
-  job.spec.work = model::ArrayWork{
+  job.spec.edit().work = model::ArrayWork{
       .each = std::move(command_of(job.spec)), .first = 2, .last = 9, .at_once = 3};
 
   const json::object body = job_body(job);
@@ -183,7 +183,7 @@ TEST(JobJson, AnArrayIsAPipelineWithAProperty) {
 
 TEST(JobJson, ACommandJobWithThePropertyIsAnArray) {
   const Job job = job_from_json(body_with("properties", {{"berth.array", "1-4"}})).value();
-  const auto& array = std::get<model::ArrayWork>(job.spec.work);
+  const auto& array = std::get<model::ArrayWork>(job.spec->work);
   EXPECT_EQ(array.last, 4);
   EXPECT_EQ(array.each.command, "true");
   EXPECT_TRUE(job.properties.empty());
@@ -199,7 +199,7 @@ TEST(JobJson, EnumValuesAreReadInAnyCaseAndBothSpellings) {
   const auto input_of = [](const char* type, const char* mode) {
     const Result<Job> job = job_from_json(body_with(
         "inputs", {{"x", {{"jobInputType", type}, {"uri", "azureml:a:1"}, {"mode", mode}}}}));
-    return job ? job->spec.inputs.at("x") : model::JobInput{.type = DataType::Literal};
+    return job ? job->spec->inputs.at("x") : model::JobInput{.type = DataType::Literal};
   };
 
   EXPECT_EQ(input_of("uri_folder", "ro_mount").type, DataType::UriFolder);
@@ -212,7 +212,7 @@ TEST(JobJson, EnumValuesAreReadInAnyCaseAndBothSpellings) {
 
 TEST(JobJson, TheComputeMayBeWrittenInEveryWay) {
   const auto compute_of = [](const json::value& id) {
-    return job_from_json(body_with("computeId", id))->spec.compute;
+    return job_from_json(body_with("computeId", id))->spec->compute;
   };
 
   EXPECT_EQ(compute_of("local"), "local");
@@ -301,7 +301,7 @@ TEST(JobJson, NullsAndUnknownFieldsAreSkipped) {
       "distribution": null, "nonsense": [1, 2], "status": "Completed"}})"));
 
   ASSERT_TRUE(job) << job.error().message;
-  EXPECT_EQ(job->spec.experiment_name, "Default");
+  EXPECT_EQ(job->spec->experiment_name, "Default");
   EXPECT_EQ(job->status, model::JobStatus::NotStarted);
 }
 

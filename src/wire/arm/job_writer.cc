@@ -104,7 +104,7 @@ json::object said_by_client(const Job& job) {
   if (const auto& secrets = command_of(job.spec).secrets; !secrets.empty()) {
     properties["properties"].as_object()[model::kSecretsProperty] = model::to_text(secrets);
   }
-  if (const auto* array = std::get_if<model::ArrayWork>(&job.spec.work)) {
+  if (const auto* array = std::get_if<model::ArrayWork>(&job.spec->work)) {
     properties["jobType"] = "Pipeline";
     properties["jobs"] = json::object();
     properties["properties"].as_object()[model::kArrayProperty] = model::to_text(*array);
@@ -152,7 +152,7 @@ void put_addresses(json::object& properties, const std::string& id, const Job& j
   services["Studio"] =
       service_json("Studio", fmt::format("{}/studio/runs/{}?wsid={}", addresses.base_url,
                                          job.key.name, id.substr(0, id.rfind("/jobs/"))));
-  const std::string& compute = job.spec.compute;
+  const std::string& compute = job.spec->compute;
   if (!compute.empty() && compute != "local") {
     properties["computeId"] = fmt::format("{}/computes/{}", model::arm_id(workspace), compute);
   }

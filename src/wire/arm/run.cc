@@ -48,7 +48,7 @@ std::string_view asset_type(DataType type, RunSpelling spelling) {
 
 json::object outputs_of(const Job& job, RunSpelling spelling) {
   json::object outputs;
-  for (const auto& [name, output] : job.spec.outputs) {
+  for (const auto& [name, output] : job.spec->outputs) {
     outputs[name] = {{"assetId", output_asset_id(job, name)},
                      {"type", asset_type(output.type, spelling)}};
   }
@@ -57,7 +57,7 @@ json::object outputs_of(const Job& job, RunSpelling spelling) {
 
 json::object inputs_of(const Job& job, RunSpelling spelling) {
   json::object inputs;
-  for (const auto& [name, input] : job.spec.inputs) {
+  for (const auto& [name, input] : job.spec->inputs) {
     if (input.type == DataType::Literal) continue;
     inputs[name] = {{"assetId", input.uri}, {"type", asset_type(input.type, spelling)}};
   }
@@ -101,8 +101,8 @@ RunSpelling spelling_for(std::string_view user_agent) {
 json::object run_json(const Job& job, RunSpelling spelling) {
   return {{"runId", job.key.name},
           {"rootRunId", job.key.name},
-          {"parentRunId", text_or_null(job.spec.parent_job_name)},
-          {"experimentId", job.spec.experiment_name},
+          {"parentRunId", text_or_null(job.spec->parent_job_name)},
+          {"experimentId", job.spec->experiment_name},
           {"displayName", job.display_name},
           {"description", job.description},
           {"hidden", job.is_archived},
@@ -115,9 +115,9 @@ json::object run_json(const Job& job, RunSpelling spelling) {
           {"lastModifiedUtc", to_iso8601(job.modified_at)},
           {"startTimeUtc", time_or_null(job.started_at)},
           {"endTimeUtc", time_or_null(job.ended_at)},
-          {"target", job.spec.compute},
+          {"target", job.spec->compute},
           {"compute",
-           {{"target", job.spec.compute},
+           {{"target", job.spec->compute},
             {"instanceCount", command_of(job.spec).resources.instance_count}}},
           {"tags", to_json(job.tags)},
           {"properties", to_json(job.properties)},

@@ -8,8 +8,8 @@ namespace {
 
 model::Job job_with_outputs() {
   model::Job job{.key = {{"w"}, "train"}};
-  job.spec.outputs = {{"rows", {.type = model::DataType::UriFile}},
-                      {"net", {.type = model::DataType::CustomModel}}};
+  job.spec.edit().outputs = {{"rows", {.type = model::DataType::UriFile}},
+                             {"net", {.type = model::DataType::CustomModel}}};
   return job;
 }
 

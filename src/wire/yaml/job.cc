@@ -81,9 +81,9 @@ Status read_labels(const Node& root, Job& job) {
   TRY(read_name(root, job));
   job.display_name = TRY(text_member(root, "display_name"));
   job.description = TRY(text_member(root, "description"));
-  job.spec.parent_job_name = TRY(text_member(root, "parent_job_name"));
+  job.spec.edit().parent_job_name = TRY(text_member(root, "parent_job_name"));
   const std::string experiment = TRY(text_member(root, "experiment_name"));
-  if (!experiment.empty()) job.spec.experiment_name = experiment;
+  if (!experiment.empty()) job.spec.edit().experiment_name = experiment;
   if (const Node* tags = root.find("tags")) job.tags = TRY(as_text_map(*tags, "tags"));
   if (const Node* properties = root.find("properties")) {
     job.properties = TRY(as_text_map(*properties, "properties"));
@@ -94,12 +94,12 @@ Status read_labels(const Node& root, Job& job) {
       Result<model::ArrayWork> read =
           model::array_from(array.mapped(), std::move(command_of(job.spec)));
       if (!read) return at(properties->find(model::kArrayProperty)->mark, read.error());
-      job.spec.work = *std::move(read);
+      job.spec.edit().work = *std::move(read);
     }
     if (const auto secrets = job.properties.extract(model::kSecretsProperty)) {
       Result<model::SecretVariables> read = model::secret_variables_from(secrets.mapped());
       if (!read) return at(properties->find(model::kSecretsProperty)->mark, read.error());
-      command_of(job.spec).secrets = *std::move(read);
+      command_of(job.spec.edit()).secrets = *std::move(read);
     }
   }
   return Done{};
@@ -108,7 +108,7 @@ Status read_labels(const Node& root, Job& job) {
 Status read_command(const Node& root, Job& job) {
   const Node* command = root.find("command");
   if (command == nullptr) return error_at(root.mark, "a command job needs a 'command'");
-  command_of(job.spec).command = TRY(as_text(*command, "command"));
+  command_of(job.spec.edit()).command = TRY(as_text(*command, "command"));
   if (trim(command_of(job.spec).command).empty())
     return error_at(command->mark, "'command' is empty");
   return Done{};
@@ -132,7 +132,7 @@ Status read_code(const Node& root, const std::string& base_directory, JobFile& f
   }
   const Result<model::AssetRef> reference = model::parse_asset_ref(model::AssetKind::Code, text);
   if (!reference) return at(node.mark, reference.error());
-  command_of(file.job.spec).code_id = text;
+  command_of(file.job.spec.edit()).code_id = text;
   return Done{};
 }
 
@@ -141,7 +141,7 @@ Status read_compute(const Node& root, JobFile& file) {
   if (text.empty()) return Done{};
   const Result<std::string> name = model::parse_compute_ref(text);
   if (!name) return at(root.find("compute")->mark, name.error());
-  file.job.spec.compute = *name;
+  file.job.spec.edit().compute = *name;
   file.compute = {.path = text, .mark = root.find("compute")->mark};
   return Done{};
 }
@@ -149,7 +149,8 @@ Status read_compute(const Node& root, JobFile& file) {
 Status read_variables(const Node& root, Job& job) {
   const Node* node = root.find("environment_variables");
   if (node == nullptr) return Done{};
-  command_of(job.spec).environment_variables = TRY(as_text_map(*node, "environment_variables"));
+  command_of(job.spec.edit()).environment_variables =
+      TRY(as_text_map(*node, "environment_variables"));
   for (std::size_t i = 0; i < node->members.size(); ++i) {
     const auto& [name, value] = node->members[i];
     const bool has_nul = (name + value.text).find('\0') != std::string::npos;
@@ -178,7 +179,7 @@ Result<JobFile> job_from_yaml(const Node& root, const std::string& base_director
   TRY(read_variables(root, file.job));
   if (const Node* environment = root.find("environment")) {
     file.environment = TRY(read_environment_spec(*environment, base_directory));
-    command_of(file.job.spec).environment_id = file.environment.reference;
+    command_of(file.job.spec.edit()).environment_id = file.environment.reference;
   }
   TRY(read_inputs(root, base_directory, file));
   TRY(read_outputs(root, file.job));

@@ -27,7 +27,7 @@ struct EnvironmentSpec {
   std::optional<LocalPath> build_context{};  ///< Folder to upload; body.build lacks its contextUri.
 };
 
-/// A job file, checked, with what still has to be uploaded. `job.spec.inputs[x].uri` is empty for
+/// A job file, checked, with what still has to be uploaded. `job.spec->inputs[x].uri` is empty for
 /// an input listed in `input_paths`.
 struct JobFile {
   model::Job job{};  ///< key.name may be empty: the caller chooses one.

@@ -240,7 +240,7 @@ Status read_inputs(const Node& root, const std::string& base_directory, JobFile&
     const auto& [name, node] = inputs->members[i];
     TRY(check_port_name(name, "input", inputs->key_marks[i]));
     const InputContext context{.name = name, .base_directory = base_directory, .file = file};
-    file.job.spec.inputs[name] = TRY(read_input(node, context));
+    file.job.spec.edit().inputs[name] = TRY(read_input(node, context));
   }
   return Done{};
 }
@@ -251,7 +251,7 @@ Status read_outputs(const Node& root, model::Job& job) {
   for (std::size_t i = 0; i < outputs->members.size(); ++i) {
     const auto& [name, node] = outputs->members[i];
     TRY(check_port_name(name, "output", outputs->key_marks[i]));
-    job.spec.outputs[name] = TRY(read_output(name, node));
+    job.spec.edit().outputs[name] = TRY(read_output(name, node));
   }
   return Done{};
 }

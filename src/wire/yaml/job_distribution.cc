@@ -73,7 +73,7 @@ Status read_distribution(const Node& root, model::Job& job) {
   TRY(check_keys(*node, fmt::format("a {} distribution", kind->yaml), {kind->keys.begin(), last}));
   json::object result = {{"distributionType", kind->arm}};
   for (const Count& count : kCounts) TRY(read_count(*node, count, result));
-  command_of(job.spec).distribution = std::move(result);
+  command_of(job.spec.edit()).distribution = std::move(result);
   return Done{};
 }
 

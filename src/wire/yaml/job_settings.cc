@@ -90,7 +90,7 @@ Result<std::string> read_docker_args(const Node& resources) {
 Status read_resources(const Node& root, Job& job) {
   const Node* node = TRY(section(root, "resources", kResourceKeys));
   if (node == nullptr) return Done{};
-  model::JobResources& to = command_of(job.spec).resources;
+  model::JobResources& to = command_of(job.spec.edit()).resources;
   to.instance_count = static_cast<int>(TRY(count_member(*node, "instance_count", 1)));
   to.instance_type = TRY(text_member(*node, "instance_type"));
   to.shm_size = TRY(text_member(*node, "shm_size"));
@@ -122,7 +122,7 @@ Status read_limits(const Node& root, Job& job) {
         timeout->mark,
         fmt::format("'timeout' must be a number of seconds above 0, but is {}", seconds));
   }
-  job.spec.timeout = std::chrono::seconds(seconds);
+  job.spec.edit().timeout = std::chrono::seconds(seconds);
   return Done{};
 }
 
@@ -130,10 +130,10 @@ Status read_queue(const Node& root, Job& job) {
   const Node* node = TRY(section(root, "queue_settings", kQueueKeys));
   if (node == nullptr) return Done{};
   const std::string tier = TRY(choice_member(*node, "job_tier", kTiers));
-  if (!tier.empty()) job.spec.job_tier = tier;
+  if (!tier.empty()) job.spec.edit().job_tier = tier;
   const std::string priority = TRY(choice_member(*node, "priority", kPriorities));
   for (std::size_t i = 0; i < kPriorities.size(); ++i) {
-    if (priority == kPriorities[i]) job.spec.priority = static_cast<int>(i) + 1;
+    if (priority == kPriorities[i]) job.spec.edit().priority = static_cast<int>(i) + 1;
   }
   return Done{};
 }
@@ -153,7 +153,7 @@ Status read_identity(const Node& root, Job& job) {
     const std::string text = TRY(text_member(*node, key));
     if (!text.empty()) result[arm] = text;
   }
-  job.spec.identity = std::move(result);
+  job.spec.edit().identity = std::move(result);
   return Done{};
 }
 
@@ -187,7 +187,7 @@ Status read_services(const Node& root, Job& job) {
   TRY(check_mapping(*node, "services"));
   for (const auto& [name, service] : node->members) {
     if (std::ranges::find(kOurServices, name) != kOurServices.end()) continue;
-    job.spec.services[name] = TRY(read_service(name, service));
+    job.spec.edit().services[name] = TRY(read_service(name, service));
   }
   return Done{};
 }
@@ -227,7 +227,7 @@ Status read_notification(const Node& root, Job& job) {
     for (const auto& [name, hook] : hooks->members) map[name] = with_camel_keys(to_json(hook));
     result["webhooks"] = std::move(map);
   }
-  job.spec.notification = std::move(result);
+  job.spec.edit().notification = std::move(result);
   return Done{};
 }
 

@@ -113,7 +113,7 @@ TEST_F(JobYaml, ACommandIsAllAJobNeeds) {
   const JobFile file = accept("command: echo hi\n");
 
   EXPECT_EQ(command_of(file.job.spec).command, "echo hi");
-  EXPECT_EQ(file.job.spec.compute, "");
+  EXPECT_EQ(file.job.spec->compute, "");
   EXPECT_FALSE(file.code_path);
   EXPECT_TRUE(file.environment.reference.empty());
   EXPECT_FALSE(file.environment.inline_);
@@ -154,7 +154,7 @@ TEST_F(JobYaml, LiteralsKeepTheirTextAsWritten) {
   const JobFile file = accept_with(
       "inputs: {a: 0.050, b: true, c: 1e3, d: 'x y', e: {value: 010}, f: https://x/y, g: '',"
       " h: {type: number, value: 2}}");
-  const auto value_of = [&](const char* name) { return file.job.spec.inputs.at(name).value; };
+  const auto value_of = [&](const char* name) { return file.job.spec->inputs.at(name).value; };
 
   EXPECT_EQ(value_of("a"), "0.050");
   EXPECT_EQ(value_of("b"), "true");
@@ -164,7 +164,7 @@ TEST_F(JobYaml, LiteralsKeepTheirTextAsWritten) {
   EXPECT_EQ(value_of("f"), "https://x/y");
   EXPECT_EQ(value_of("g"), "");
   EXPECT_EQ(value_of("h"), "2");
-  for (const auto& [name, input] : file.job.spec.inputs) {
+  for (const auto& [name, input] : file.job.spec->inputs) {
     EXPECT_EQ(input.type, DataType::Literal) << name;
   }
 }
@@ -174,10 +174,10 @@ TEST_F(JobYaml, AnInputMayBeAnAddress) {
       "inputs:\n  a: azureml:rows:1\n  b: {path: https://example.org/x.csv, type: uri_file}\n"
       "  c: {path: 'azureml://jobs/j/outputs/o/paths/p'}\n  d: {path: '${{parent.inputs.x}}'}\n");
 
-  EXPECT_EQ(file.job.spec.inputs.at("a").type, DataType::UriFolder);
-  EXPECT_EQ(file.job.spec.inputs.at("a").uri, "azureml:rows:1");
-  EXPECT_EQ(file.job.spec.inputs.at("b").uri, "https://example.org/x.csv");
-  EXPECT_EQ(file.job.spec.inputs.at("d").uri, "${{parent.inputs.x}}");
+  EXPECT_EQ(file.job.spec->inputs.at("a").type, DataType::UriFolder);
+  EXPECT_EQ(file.job.spec->inputs.at("a").uri, "azureml:rows:1");
+  EXPECT_EQ(file.job.spec->inputs.at("b").uri, "https://example.org/x.csv");
+  EXPECT_EQ(file.job.spec->inputs.at("d").uri, "${{parent.inputs.x}}");
   EXPECT_TRUE(file.input_paths.empty());
 }
 
@@ -190,7 +190,7 @@ TEST_F(JobYaml, ALocalInputIsToBeUploaded) {
   EXPECT_EQ(file.input_paths.at("a").path, path("rows.csv"));
   EXPECT_EQ(file.input_paths.at("b").path, path("src"));
   EXPECT_EQ(file.input_paths.at("c").path, path("rows.csv"));
-  EXPECT_EQ(file.job.spec.inputs.at("a").uri, "");
+  EXPECT_EQ(file.job.spec->inputs.at("a").uri, "");
 }
 
 TEST_F(JobYaml, ALocalPathThatIsNotThereIsNamedAndResolved) {
@@ -237,10 +237,10 @@ TEST_F(JobYaml, OutputsMayBeLeftEmpty) {
       "outputs:\n  a:\n  b: {}\n  c: azureml://datastores/workspaceblobstore/paths/x/\n"
       "  d: {path: 'azureml://datastores/${{default_datastore}}/paths/${{name}}', mode: mount}\n");
 
-  EXPECT_EQ(file.job.spec.outputs.at("a"), model::JobOutput{});
-  EXPECT_EQ(file.job.spec.outputs.at("b"), model::JobOutput{});
-  EXPECT_EQ(file.job.spec.outputs.at("c").uri, "azureml://datastores/workspaceblobstore/paths/x/");
-  EXPECT_EQ(file.job.spec.outputs.at("d").mode, DataMode::ReadWriteMount);
+  EXPECT_EQ(file.job.spec->outputs.at("a"), model::JobOutput{});
+  EXPECT_EQ(file.job.spec->outputs.at("b"), model::JobOutput{});
+  EXPECT_EQ(file.job.spec->outputs.at("c").uri, "azureml://datastores/workspaceblobstore/paths/x/");
+  EXPECT_EQ(file.job.spec->outputs.at("d").mode, DataMode::ReadWriteMount);
 }
 
 TEST_F(JobYaml, CodeMayBeAReferenceButNotARepository) {
@@ -379,20 +379,21 @@ TEST_F(JobYaml, WhatIsShownCanBeSubmittedAgain) {
   const model::Job again = accept(to_yaml_text(view)).job;
 
   EXPECT_EQ(command_of(again.spec).command, command_of(job.spec).command);
-  EXPECT_EQ(again.spec.inputs, job.spec.inputs);
-  EXPECT_EQ(again.spec.compute, job.spec.compute);
+  EXPECT_EQ(again.spec->inputs, job.spec->inputs);
+  EXPECT_EQ(again.spec->compute, job.spec->compute);
   EXPECT_EQ(command_of(again.spec).distribution, command_of(job.spec).distribution);
-  EXPECT_EQ(again.spec.priority, job.spec.priority);
-  EXPECT_EQ(again.spec.timeout, job.spec.timeout);
+  EXPECT_EQ(again.spec->priority, job.spec->priority);
+  EXPECT_EQ(again.spec->timeout, job.spec->timeout);
   EXPECT_EQ(again.properties, job.properties);
-  EXPECT_TRUE(again.spec.services.empty());
+  EXPECT_TRUE(again.spec->services.empty());
 }
 
 TEST_F(JobYaml, TheViewIsWhatAzPrints) {
   model::Job job = accept(kFullJob).job;
   const model::Workspace workspace{.name = "default"};
-  command_of(job.spec).code_id = model::arm_id(workspace) + "/codes/c/versions/1";
-  command_of(job.spec).environment_id = model::arm_id(workspace) + "/environments/e/versions/2";
+  command_of(job.spec.edit()).code_id = model::arm_id(workspace) + "/codes/c/versions/1";
+  command_of(job.spec.edit()).environment_id =
+      model::arm_id(workspace) + "/environments/e/versions/2";
   const json::object resource = wire::arm::to_json(job, workspace, {.base_url = "https://h:1"});
 
   const json::object view = job_view(job, workspace, resource);
