@@ -193,6 +193,7 @@ class Server {
   Status listen();
   void tick();
   Duration until_next_tick() const;
+  void tick_within(Duration pause);
   void stop();
   void close();
 
@@ -218,6 +219,8 @@ class Server {
   std::unique_ptr<Application> application_;
   std::unique_ptr<io::HttpServer> http_;
   std::vector<std::string> notices_;
+  std::optional<io::Loop::TimerId> next_tick_{};
+  TimePoint next_tick_at_{};
   bool is_stopping_ = false;
 };
 
@@ -275,21 +278,21 @@ Status Server::open_state() {
   signer_ = std::make_unique<Signer>(secrets_.signing_key);
   logs_ = std::make_unique<LogStore>(home + "/live", *objects_, *disk_);
   waiters_ = std::make_unique<LogWaiters>();
-  nodes_ =
-      std::make_unique<NodeHub>(NodeHubParts{.loop = loop_,
-                                             .providers = *providers_,
-                                             .logs = *logs_,
-                                             .signer = *signer_,
-                                             .clock = clock_,
-                                             .lease = options_.lease,
-                                             .boot_clock = {io::boot_id(), since_boot},
-                                             .on_job_changed =
-                                                 [this](const model::JobKey& job) {
-                                                   waiters_->wake(job);
-                                                   if (application_)
-                                                     application_->gate().job_changed(job);
-                                                 },
-                                             .job_users = job_users_ ? &*job_users_ : nullptr});
+  nodes_ = std::make_unique<NodeHub>(
+      NodeHubParts{.loop = loop_,
+                   .providers = *providers_,
+                   .logs = *logs_,
+                   .signer = *signer_,
+                   .clock = clock_,
+                   .lease = options_.lease,
+                   .boot_clock = {io::boot_id(), since_boot},
+                   .on_job_changed =
+                       [this](const model::JobKey& job) {
+                         waiters_->wake(job);
+                         if (application_) application_->gate().job_changed(job);
+                       },
+                   .on_node_wanted = [this] { tick_within(kTickWithNodes); },
+                   .job_users = job_users_ ? &*job_users_ : nullptr});
   core::Settings settings = settings_of(options_);
   settings.sizes = TRY(load_sizes(home, options_.sizes_file));
   plane_ = std::make_unique<ControlPlane>(*store_, *nodes_, clock_,
@@ -373,7 +376,19 @@ void Server::tick() {
   nodes_->reconcile();
   waiters_->expire(clock_.now().mono);
   http_->recheck();  // Tokens that have expired, attempts that are over.
-  loop_.after(until_next_tick(), [this] { tick(); });
+  tick_within(until_next_tick());
+}
+
+/// There may be less time than there was when the next one was set: nodes have come.
+void Server::tick_within(Duration pause) {
+  const TimePoint at = clock_.now().mono + pause;
+  if (next_tick_ && next_tick_at_ <= at) return;
+  if (next_tick_) loop_.cancel(*next_tick_);
+  next_tick_at_ = at;
+  next_tick_ = loop_.after(pause, [this] {
+    next_tick_.reset();
+    tick();
+  });
 }
 
 Duration Server::until_next_tick() const {

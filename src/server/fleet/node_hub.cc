@@ -375,7 +375,10 @@ void NodeHub::attempt_taken(const JobKey& job, int attempt) {
                    });
 }
 
-void NodeHub::start_node(const Node& node) { keeper_.start(node); }
+void NodeHub::start_node(const Node& node) {
+  keeper_.start(node);
+  parts_.on_node_wanted();
+}
 
 void NodeHub::dismiss_node(const NodeId& node) {
   keeper_.dismissed(node);

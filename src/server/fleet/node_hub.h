@@ -32,6 +32,7 @@ struct NodeHubParts {
   Duration lease_while_stopped = std::chrono::hours(1);
   BootClock boot_clock{};
   std::function<void(const model::JobKey&)> on_job_changed;
+  std::function<void()> on_node_wanted = [] {};  ///< One is started.
   const JobUsers* job_users = nullptr;  ///< Null: jobs of this machine run as its nodes do.
 };
 
