@@ -14,6 +14,7 @@
 #include "io/files/file.h"
 #include "io/files/state_directory.h"
 #include "io/http/http_client.h"
+#include "io/http/loopback_socket.h"
 #include "wire/yaml/server_settings.h"
 
 namespace berth::cli {
@@ -36,15 +37,6 @@ Result<std::string> read_token(const Place& place) {
   return std::string(trim(*token));
 }
 
-bool is_plain_loopback(std::string_view url) {
-  for (const std::string_view start : {"http://127.0.0.1", "http://localhost", "http://[::1]"}) {
-    if (!starts_with_ignoring_case(url, start)) continue;
-    const std::string_view rest = url.substr(start.size());
-    if (rest.empty() || rest.front() == ':' || rest.front() == '/') return true;
-  }
-  return false;
-}
-
 Result<Endpoint> remote_server(const Place& place) {
   Endpoint endpoint{.base_url = place.variable("BERTH_URL"),
                     .token = place.variable("BERTH_TOKEN"),
@@ -52,7 +44,7 @@ Result<Endpoint> remote_server(const Place& place) {
                     .is_ours = false};
   while (endpoint.base_url.ends_with('/')) endpoint.base_url.pop_back();
   const bool is_safe = starts_with_ignoring_case(endpoint.base_url, "https://") ||
-                       is_plain_loopback(endpoint.base_url);
+                       io::loopback_place(endpoint.base_url).has_value();
   if (!is_safe) {
     // A token must not cross a network in the clear.
     return fail(Code::InvalidArgument,

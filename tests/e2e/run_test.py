@@ -104,3 +104,18 @@ def test_a_command_line_that_goes_away_leaves_the_job_running(berth):
     (work / "go").touch()
     berth.wait("stays", "Completed")
     assert berth.log("stays") == b"ready\ndone\n"
+
+
+def test_libcurl_is_loaded_only_where_a_command_needs_it(berth, tmp_path):
+    """Its thirty libraries take longer to load than such a command to run."""
+    def loads_it(folder):
+        folder.mkdir(exist_ok=True)
+        said = berth.ok("run", "--", "true", cwd=folder, env={"LD_DEBUG": "files"}).err
+        assert "libssl" in said
+        return "libcurl" in said
+
+    berth.ok("run", "--", "true")
+
+    assert not loads_it(tmp_path / "empty")
+    berth.file("code.txt", "to be uploaded")
+    assert loads_it(berth.folder)

@@ -39,8 +39,9 @@ struct HttpClientOptions {
   bool loopback_without_proxy = true;
 };
 
-/// A blocking HTTP client (libcurl) that keeps its connections. One thread at a time per object;
-/// make one per thread. A transport failure is Unavailable; any HTTP status is a response, not an
+/// A blocking HTTP client that keeps its connections. Libcurl is behind it, loaded when a request
+/// needs it: one in the clear to this machine does not. One thread at a time per object; make one
+/// per thread. A transport failure is Unavailable; any HTTP status is a response, not an
 /// error. A stalled transfer (no byte for 60 s) fails.
 class HttpClient {
  public:
