@@ -2,9 +2,10 @@
 #include "base/random.h"
 
 #include <fmt/format.h>
-#include <openssl/rand.h>
+#include <sys/random.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -34,9 +35,16 @@ constexpr std::string_view kNouns[] = {
     "pier",    "pine",  "quay",   "reef",   "river",  "rudder", "sail",   "shell",   "spruce",
     "strait",  "tide",  "tulip",  "valley", "wharf",  "willow"};
 
+/// From the kernel itself: OpenSSL's generator takes a millisecond to begin, and asks it as well.
 void fill(void* bytes, std::size_t size) {
-  CHECK(RAND_bytes(static_cast<unsigned char*>(bytes), static_cast<int>(size)) == 1,
-        "the kernel gives random bytes");
+  auto* into = static_cast<unsigned char*>(bytes);
+  while (size > 0) {
+    const ssize_t got = ::getrandom(into, size, 0);
+    if (got < 0 && errno == EINTR) continue;
+    CHECK(got > 0, "the kernel gives random bytes");
+    into += got;
+    size -= static_cast<std::size_t>(got);
+  }
 }
 
 std::string random_suffix(std::size_t size) {
