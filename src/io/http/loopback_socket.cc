@@ -47,16 +47,16 @@ tl::unexpected<Error> failed(int error, std::string_view doing_what) {
   return fail(Code::Unavailable, error_from_errno(error, doing_what).message);
 }
 
-short wait_for(int socket, short events, TimePoint until) {
+bool wait_for(int socket, short event, TimePoint until) {
   constexpr Duration kLongest = std::chrono::hours(1);  // poll() takes an int.
   for (;;) {
     const Duration left = until - SystemClock().now().mono;
-    pollfd waiting{.fd = socket, .events = events, .revents = 0};
+    pollfd waiting{.fd = socket, .events = event, .revents = 0};
     const auto patience = std::clamp(left, Duration(0), kLongest);
     const int ready = ::poll(&waiting, 1, static_cast<int>(patience.count()));
-    if (ready > 0) return waiting.revents;
-    if (ready == 0 && left <= kLongest) return 0;
-    if (ready < 0 && errno != EINTR) return 0;
+    if (ready > 0) return true;
+    if (ready == 0 && left <= kLongest) return false;
+    if (ready < 0 && errno != EINTR) return false;
   }
 }
 
@@ -65,7 +65,7 @@ int connect(int socket, const SocketAddress& address, TimePoint until) {
   const auto* const place = reinterpret_cast<const sockaddr*>(&address.storage);
   if (::connect(socket, place, address.size) == 0) return 0;
   if (errno != EINPROGRESS) return errno;
-  if (wait_for(socket, POLLOUT, until) == 0) return ETIMEDOUT;
+  if (!wait_for(socket, POLLOUT, until)) return ETIMEDOUT;
   int error = 0;
   socklen_t size = sizeof error;
   ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size);
@@ -147,8 +147,8 @@ Result<std::optional<std::size_t>> LoopbackSocket::receive_some(std::span<char> 
   return failed(errno, "receive");
 }
 
-short LoopbackSocket::wait(short events, TimePoint until) const {
-  return wait_for(socket_.get(), events, until);
+bool LoopbackSocket::wait(short event, TimePoint until) const {
+  return wait_for(socket_.get(), event, until);
 }
 
 }  // namespace berth::io

@@ -35,8 +35,8 @@ class LoopbackSocket {
   Result<std::size_t> send_some(std::string_view bytes);
   /// How many bytes have come; nothing: none yet; 0: the other side sends no more.
   Result<std::optional<std::size_t>> receive_some(std::span<char> into);
-  /// Blocks. Which of these events of poll() have come; 0: none until then.
-  short wait(short events, TimePoint until) const;
+  /// Blocks until this event of poll() comes. False: it has not until then.
+  bool wait(short event, TimePoint until) const;
 
  private:
   explicit LoopbackSocket(Descriptor socket) : socket_(std::move(socket)) {}

@@ -80,7 +80,7 @@ class LoopbackTransport::Exchange {
 
   /// The connection, if the next request can use it.
   std::optional<Connection> leave() {
-    const bool is_clean = is_sent_ && is_whole_ && connection_.input.empty();
+    const bool is_clean = is_whole_ && connection_.input.empty();
     if (!is_clean || !parser_->keep_alive()) return std::nullopt;
     return std::move(connection_);
   }
@@ -96,11 +96,10 @@ class LoopbackTransport::Exchange {
     return broken(why);
   }
 
-  /// Which of these events of poll() have come.
-  Result<short> wait(short events) {
+  /// For that event of poll().
+  Status wait(short event) {
     const TimePoint stalled = now() + kStallTimeout;
-    const short come = connection_.socket.wait(events, std::min(deadline_, stalled));
-    if (come != 0) return come;
+    if (connection_.socket.wait(event, std::min(deadline_, stalled))) return Done{};
     return broken(deadline_ < stalled ? "it takes too long" : "nothing has moved for 60 seconds");
   }
 
@@ -119,33 +118,29 @@ class LoopbackTransport::Exchange {
     }
   }
 
-  /// Stops when the server answers before it has everything, or takes no more: what it has to say
-  /// is read in any case.
+  /// Stops when the server takes no more: what it has to say is read in any case.
   Status write(std::string_view text) {
     while (!text.empty()) {
       const auto sent = connection_.socket.send_some(text);
       if (!sent) return Done{};
       text.remove_prefix(*sent);
-      if (*sent > 0) continue;
-      const bool has_come = (TRY(wait(POLLIN | POLLOUT)) & POLLIN) != 0;
-      if (has_come && (!TRY(read_some()) || TRY(take_head()))) return Done{};
+      if (*sent == 0) TRY(wait(POLLOUT));
     }
-    is_sent_ = true;
     return Done{};
   }
 
   /// True: the head of the answer is complete, after those that only announce it.
   Result<bool> take_head() {
     InputBuffer& input = connection_.input;
-    while (!parser_->is_header_done() && !input.empty()) {
+    while (!input.empty()) {
       input.consume(parser_->feed(input.data()));
-      if (parser_->is_bad() || parser_->status() == 101) return broken("the answer is not HTTP");
+      if (parser_->is_bad()) return broken("the answer is not HTTP");
       if (!parser_->is_header_done()) return false;
       if (parser_->status() >= 200) return true;
       if (++interim_ > kMostInterim) return broken("the server announces answers without end");
       parser_.emplace(kHeadBytes, intake_.request.method == "HEAD");
     }
-    return parser_->is_header_done();
+    return false;
   }
 
   BodyFraming framing() const {
@@ -175,7 +170,6 @@ class LoopbackTransport::Exchange {
   Intake intake_;
   std::optional<AnswerParser> parser_{};
   int interim_ = 0;
-  bool is_sent_ = false;
   bool is_whole_ = false;
   bool has_heard_ = false;
   bool has_hung_up_ = false;

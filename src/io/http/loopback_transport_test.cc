@@ -4,12 +4,15 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <future>
 #include <thread>
 
 #include "io/http/wire_fixture.h"
 
 namespace berth::io {
 namespace {
+
+using namespace std::chrono_literals;
 
 std::string place_of(std::string_view url) {
   const auto place = loopback_place(url);
@@ -47,7 +50,7 @@ TEST(LoopbackTransport, LeavesToLibcurlWhatItDoesNotDo) {
 
 TEST(LoopbackTransport, RefusesWhatIsNoAnswer) {
   for (const char* answer : {"hello\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Le",
-                             "HTTP/1.1 101 Changing\r\nUpgrade: x\r\n\r\n",
+                             "HTTP/1.1 101 Changing\r\nUpgrade: x\r\n\r\nx",
                              "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n",
                              "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n"}) {
     WireListener listener;
@@ -62,6 +65,72 @@ TEST(LoopbackTransport, RefusesWhatIsNoAnswer) {
     ASSERT_FALSE(response) << answer;
     EXPECT_EQ(response.error().code, Code::Unavailable) << answer;
   }
+}
+
+TEST(LoopbackTransport, DoesNotTakeAFarewellForItsAnswer) {
+  WireListener listener;
+  std::promise<void> has_answer;
+  std::promise<void> said;
+  std::thread server([&] {
+    Wire first = listener.accept();
+    first.receive_head();
+    first.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    has_answer.get_future().wait();
+    first.send("HTTP/1.1 408 Late\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+    said.set_value();
+    Wire second = listener.accept();
+    second.receive_head();
+    second.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+  });
+  LoopbackTransport transport;
+  const ClientRequest request{.url = fmt::format("http://127.0.0.1:{}/", listener.port())};
+
+  EXPECT_TRUE(transport.send(request));
+  has_answer.set_value();
+  said.get_future().wait();
+  EXPECT_EQ(transport.send(request)->status, 200);
+
+  server.join();
+}
+
+TEST(LoopbackTransport, DoesNotAskAgainWhenAHeadHasBegun) {
+  WireListener listener;
+  std::thread server([&] {
+    Wire wire = listener.accept();
+    wire.receive_head();
+    wire.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    wire.receive_head();
+    wire.send("HTTP/1.1 200 OK\r\nContent-Le");
+  });
+  LoopbackTransport transport;
+  const ClientRequest request{.url = fmt::format("http://127.0.0.1:{}/", listener.port())};
+
+  EXPECT_TRUE(transport.send(request));
+  EXPECT_FALSE(transport.send(request));
+
+  server.join();
+  EXPECT_FALSE(listener.is_called());
+}
+
+TEST(LoopbackTransport, GivesUpThoughThereIsMoreToRead) {
+  WireListener listener;
+  std::thread server([&] {
+    Wire wire = listener.accept();
+    wire.receive_head();
+    wire.send("HTTP/1.1 200 OK\r\n\r\n" + std::string(100'000, 'x'));
+  });
+  ClientRequest slow{.url = fmt::format("http://127.0.0.1:{}/", listener.port()), .timeout = 50ms};
+  slow.sink = [&](std::string_view) -> Status {
+    const TimePoint late = SystemClock().now().mono + slow.timeout;
+    while (SystemClock().now().mono < late) std::this_thread::yield();
+    return Done{};
+  };
+
+  const auto response = LoopbackTransport().send(slow);
+
+  server.join();
+  ASSERT_FALSE(response);
+  EXPECT_EQ(response.error().code, Code::Unavailable);
 }
 
 TEST(LoopbackTransport, RefusesAHeadWithoutEnd) {
