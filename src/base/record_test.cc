@@ -91,6 +91,18 @@ TEST(Record, MissingKeysKeepTheirDefaultsAndUnknownOnesAreSkipped) {
   EXPECT_EQ(inner.count, 7);
 }
 
+TEST(Record, KeysMayStandInAnyOrder) {
+  const Outer outer =
+      decode_text<Outer>(
+          R"({"flag": true, "new": 1, "colour": "Green", "large": 5, "id": "a", "ratio": 0.5})")
+          .value();
+  EXPECT_TRUE(outer.flag);
+  EXPECT_EQ(outer.colour, Colour::Green);
+  EXPECT_EQ(outer.large, 5);
+  EXPECT_EQ(outer.id.text, "a");
+  EXPECT_EQ(outer.ratio, 0.5);
+}
+
 TEST(Record, AnErrorNamesTheField) {
   const auto wrong = decode_text<Outer>(R"({"inner": [{"count": "many"}]})");
   ASSERT_FALSE(wrong);

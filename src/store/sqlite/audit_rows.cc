@@ -38,19 +38,12 @@ Result<Page<model::AuditLine>> SqliteStore::audit(const AuditQuery& query) {
   Cursor rows = TRY(
       reader_.query("SELECT number, doc, hash FROM audit WHERE number > ? ORDER BY number LIMIT ?",
                     {query.after, static_cast<std::int64_t>(query.limit)}));
-  Page<model::AuditLine> lines;
-  PageBudget budget;
-  while (TRY(rows.next())) {
-    if (budget.is_spent()) {
-      lines.is_cut = true;
-      break;
-    }
-    budget.take(rows.text(1).size());
-    lines.push_back({.number = rows.integer(0),
-                     .text = std::string(rows.text(1)),
-                     .hash = std::string(rows.text(2))});
-  }
-  return lines;
+  return fill_page<model::AuditLine>(std::move(rows), [](Cursor& row, PageBudget& budget) {
+    budget.take(row.text(1).size());
+    return Result<model::AuditLine>({.number = row.integer(0),
+                                     .text = std::string(row.text(1)),
+                                     .hash = std::string(row.text(2))});
+  });
 }
 
 Result<AuditHead> SqliteStore::audit_head() { return read_head(reader_); }

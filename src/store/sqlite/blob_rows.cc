@@ -32,19 +32,12 @@ Result<Page<Blob>> SqliteStore::blobs(const BlobQuery& query) {
   sql.add(" ORDER BY path LIMIT ?",
           static_cast<std::int64_t>(std::min<std::size_t>(query.limit, 1'000'000)));
 
-  Cursor rows = TRY(reader_.query(sql));
-  Page<Blob> blobs;
-  PageBudget budget;
-  while (TRY(rows.next())) {
-    if (budget.is_spent()) {
-      blobs.is_cut = true;
-      break;
-    }
-    budget.take(rows.text(0).size() + rows.text(1).size());
-    blobs.push_back(TRY(read_document<Blob>(rows.text(0))));
-    blobs.back().key = {query.workspace, query.container, std::string(rows.text(1))};
-  }
-  return blobs;
+  return fill_page<Blob>(TRY(reader_.query(sql)), [&](Cursor& row, PageBudget& budget) {
+    budget.take(row.text(0).size() + row.text(1).size());
+    Result<Blob> blob = read_document<Blob>(row.text(0));
+    if (blob) blob->key = {query.workspace, query.container, std::string(row.text(1))};
+    return blob;
+  });
 }
 
 Result<std::vector<Block>> SqliteStore::blocks(const BlobKey& key) {

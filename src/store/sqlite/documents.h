@@ -39,21 +39,28 @@ Result<std::vector<T>> read_documents(Cursor cursor) {
   return all;
 }
 
-/// The same, until the page is full.
-template <typename T>
-Result<Page<T>> read_page(Cursor cursor) {
-  Page<T> page;
+/// What `read(cursor, budget)` makes of each row, until the page is full. It takes from the budget.
+template <typename Row, typename Read>
+Result<Page<Row>> fill_page(Cursor cursor, const Read& read) {
+  Page<Row> page;
   PageBudget budget;
   while (TRY(cursor.next())) {
     if (budget.is_spent()) {
       page.is_cut = true;
       break;
     }
-    const std::string_view text = cursor.text(0);
-    budget.take(text.size());
-    page.push_back(TRY(read_document<T>(text)));
+    page.push_back(TRY(read(cursor, budget)));
   }
   return page;
+}
+
+/// The documents in the first column, until the page is full.
+template <typename T>
+Result<Page<T>> read_page(Cursor cursor) {
+  return fill_page<T>(std::move(cursor), [](Cursor& row, PageBudget& budget) {
+    budget.take(row.text(0).size());
+    return read_document<T>(row.text(0));
+  });
 }
 
 template <typename T>

@@ -46,17 +46,10 @@ Sql newest_jobs(const JobQuery& query, bool is_archived) {
 
 /// Until the page is full.
 Result<Page<JobRow>> read_rows(Cursor cursor) {
-  Page<JobRow> rows;
-  PageBudget budget;
-  while (TRY(cursor.next())) {
-    if (budget.is_spent()) {
-      rows.is_cut = true;
-      break;
-    }
-    budget.take(cursor.text(0).size());
-    rows.push_back({cursor.integer(1), std::string(cursor.text(0))});
-  }
-  return rows;
+  return fill_page<JobRow>(std::move(cursor), [](Cursor& row, PageBudget& budget) {
+    budget.take(row.text(0).size());
+    return Result<JobRow>({row.integer(1), std::string(row.text(0))});
+  });
 }
 
 /// Down to this sequence the list is whole.

@@ -294,18 +294,11 @@ Result<Page<model::Metric>> TrackingReader::history(const HistoryQuery& query) {
   }
   sql.add(" ORDER BY timestamp, step, value, nan LIMIT ?",
           static_cast<std::int64_t>(std::min<std::size_t>(query.limit, 1'000'000)));
-  Cursor rows = TRY(database_.query(sql));
-  Page<model::Metric> points;
-  PageBudget budget;
-  while (TRY(rows.next())) {
-    if (budget.is_spent()) {
-      points.is_cut = true;
-      break;
-    }
-    points.push_back(read_metric(rows));
-    budget.take(bytes_of(points.back()));
-  }
-  return points;
+  return fill_page<model::Metric>(TRY(database_.query(sql)), [](Cursor& row, PageBudget& budget) {
+    model::Metric point = read_metric(row);
+    budget.take(bytes_of(point));
+    return Result<model::Metric>(std::move(point));
+  });
 }
 
 Result<std::vector<DatasetSummary>> TrackingReader::datasets(
