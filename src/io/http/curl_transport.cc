@@ -18,7 +18,7 @@ constexpr long kTransferBufferBytes = 256 * 1024;
 constexpr long kMaxRedirects = 5;
 
 /// A handle of libcurl's, and what can be called on it.
-struct Handle {
+struct EasyHandle {
   const Libcurl& curl;
   CURL* easy;
 
@@ -37,7 +37,7 @@ using List = std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)>;
 
 /// One exchange as libcurl's callbacks see it.
 struct Exchange {
-  Handle handle;
+  EasyHandle handle;
   Intake intake;
   std::uint64_t sent = 0;
   std::optional<Error> failure{};  ///< Why one of our callbacks stopped the transfer.
@@ -92,7 +92,7 @@ int on_seek(void* context, curl_off_t offset, int origin) {
   return CURL_SEEKFUNC_OK;
 }
 
-void set_method_and_body(const Handle& handle, Exchange& exchange) {
+void set_method_and_body(const EasyHandle& handle, Exchange& exchange) {
   const ClientRequest& request = exchange.intake.request;
   if (request.upload) {
     handle.set(CURLOPT_UPLOAD, 1L);
@@ -127,7 +127,7 @@ List header_list(const Libcurl& curl, const ClientRequest& request) {
   return list;
 }
 
-void set_limits(const Handle& handle, const ClientRequest& request) {
+void set_limits(const EasyHandle& handle, const ClientRequest& request) {
   handle.set(CURLOPT_NOSIGNAL, 1L);
   handle.set(CURLOPT_BUFFERSIZE, kTransferBufferBytes);
   handle.set(CURLOPT_UPLOAD_BUFFERSIZE, kTransferBufferBytes);
@@ -141,7 +141,7 @@ void set_limits(const Handle& handle, const ClientRequest& request) {
   handle.set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(request.connect_timeout.count()));
 }
 
-void set_trust(const Handle& handle, const HttpClientOptions& options) {
+void set_trust(const EasyHandle& handle, const HttpClientOptions& options) {
   if (!options.authority_file.empty()) {
     handle.set(CURLOPT_CAINFO, options.authority_file.c_str());
     // CAINFO takes the place of the system's bundle; its directory of certificates stays trusted.
@@ -181,7 +181,7 @@ Result<CurlTransport> CurlTransport::begin(HttpClientOptions options) {
 }
 
 Result<ClientResponse> CurlTransport::send(const ClientRequest& request) {
-  const Handle handle{*curl_, easy_.get()};
+  const EasyHandle handle{*curl_, easy_.get()};
   curl_->easy_reset(handle.easy);  // The connections stay.
   Exchange exchange{.handle = handle, .intake = {.request = request}};
   char detail[CURL_ERROR_SIZE] = "";
