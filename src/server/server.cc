@@ -246,14 +246,17 @@ Status Server::start() {
 
 Status Server::recover_logs() {
   const auto& jobs = plane_->state().jobs;
-  TRY(logs_->recover([&](const model::JobKey& job, int attempt) {
-    const auto found = jobs.find(job);
-    return found != jobs.end() && found->second.attempt == attempt;
-  }));
-  for (const auto& [key, job] : jobs) {
+  std::vector<model::JobKey> taken;
+  TRY(logs_->recover([&](const model::JobKey& key, int attempt) {
+    const auto found = jobs.find(key);
+    if (found == jobs.end() || found->second.attempt != attempt) return false;
     // Queued again, and the server before us died before it put away the log of the last attempt.
-    const bool was_taken = job.status == model::JobStatus::Queued && job.attempt > 0;
-    if (was_taken && logs_->open(key)) nodes_->attempt_taken(key, job.attempt);
+    const bool was_taken = attempt > 0 && found->second.status == model::JobStatus::Queued;
+    if (was_taken) taken.push_back(key);
+    return true;
+  }));
+  for (const model::JobKey& key : taken) {
+    if (logs_->open(key)) nodes_->attempt_taken(key, jobs.at(key).attempt);
   }
   return Done{};
 }
