@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import select
 import signal
 import socket
 import ssl
@@ -345,8 +346,15 @@ def is_alive(pid):
 
 
 def kill(pid, number=signal.SIGKILL):
+    """By SIGKILL until the last thread of it is gone, and with it its locks: who kills a server may start the next."""
     with contextlib.suppress(ProcessLookupError):
-        os.kill(pid, number)
+        process = os.pidfd_open(pid)
+        try:
+            signal.pidfd_send_signal(process, number)
+            if number == signal.SIGKILL:
+                assert select.select([process], [], [], DEADLINE)[0], f"process {pid} does not end"
+        finally:
+            os.close(process)
 
 
 def grew_too_much(before_kib, after_kib, limit_mib):
